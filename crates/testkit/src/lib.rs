@@ -1,0 +1,6 @@
+//! What tests of several crates share. Only ever a dev-dependency.
+//!
+//! Knows how golden files are laid out and how a peer can misbehave. Refuses to know what any product
+//! crate does with either: a test brings the table or the connection, this crate brings the trouble.
+
+pub mod golden;
