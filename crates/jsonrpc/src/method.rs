@@ -16,9 +16,9 @@ pub trait Method {
     /// How calls of this method share the connection.
     const ORDER: Order = Order::Free;
     /// What the caller sends.
-    type Params: Serialize + DeserializeOwned + Send + 'static;
+    type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// What the answer holds.
-    type Result: Serialize + DeserializeOwned + Send + 'static;
+    type Result: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
 /// A call that is not answered.
@@ -28,7 +28,7 @@ pub trait Notification {
     /// Notifications tell a story; by default they are heard in the order they were told.
     const ORDER: Order = Order::Ordered;
     /// What the caller sends.
-    type Params: Serialize + DeserializeOwned + Send + 'static;
+    type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
 /// How calls share one connection.

@@ -1,0 +1,125 @@
+//! Which handler serves which method.
+//!
+//! Built from method types: parameters are read as the method's own before the handler sees them, and a wrong
+//! field is answered by name without the handler ever running.
+
+use std::collections::HashMap;
+use std::future::Future;
+
+use loggia_jsonrpc::{AbsentParams, ErrorObject, FieldError, Kind, Method, Notification, Order, decode};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::lane::Work;
+use super::responder::{Context, Responder};
+
+/// The handlers of one side of a connection.
+#[derive(Default)]
+pub struct Router {
+    routes: HashMap<&'static str, Route>,
+}
+
+pub(super) struct Route {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) order: Order,
+    begin: Begin,
+}
+
+/// Reads the parameters and starts the handler; nothing when the parameters were wrong and that is answered.
+type Begin = Box<dyn Fn(Context, Option<&RawValue>, AbsentParams, Responder) -> Option<Work> + Send + Sync>;
+
+impl Router {
+    /// Serves nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Serves a method. A handler must not block its thread: the reader polls it once before it moves away.
+    ///
+    /// A call of the method without an id runs the handler too; its outcome is dropped.
+    pub fn serve<M, H, F>(mut self, handler: H) -> Self
+    where
+        M: Method,
+        H: Fn(Context, M::Params) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<M::Result, ErrorObject>> + Send + 'static,
+    {
+        let begin: Begin = Box::new(move |context, params, absent, responder| {
+            match read_params::<M::Params>(params, absent) {
+                Ok(params) => {
+                    let outcome = handler(context, params);
+                    Some(Box::pin(async move { responder.answer(outcome.await).await }))
+                }
+                Err(error) => {
+                    responder.fail(&ErrorObject::invalid_params(error));
+                    None
+                }
+            }
+        });
+        let route = Route { name: M::NAME, kind: Kind::Request, order: M::ORDER, begin };
+        self.routes.insert(M::NAME, route);
+        self
+    }
+
+    /// Listens to a notification.
+    pub fn listen<N, H, F>(mut self, handler: H) -> Self
+    where
+        N: Notification,
+        H: Fn(Context, N::Params) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let begin: Begin = Box::new(move |context, params, absent, _nobody| {
+            match read_params::<N::Params>(params, absent) {
+                Ok(params) => Some(Box::pin(handler(context, params))),
+                Err(error) => {
+                    tracing::warn!(method = N::NAME, %error, "notification with wrong parameters dropped");
+                    None
+                }
+            }
+        });
+        let route = Route { name: N::NAME, kind: Kind::Notification, order: N::ORDER, begin };
+        self.routes.insert(N::NAME, route);
+        self
+    }
+
+    /// The names served, for tests that compare them with a protocol's table.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.routes.keys().copied()
+    }
+
+    pub(super) fn find(&self, method: &str) -> Option<&Route> {
+        self.routes.get(method)
+    }
+}
+
+impl Route {
+    pub(super) fn begin(
+        &self,
+        context: Context,
+        params: Option<&RawValue>,
+        absent: AbsentParams,
+        responder: Responder,
+    ) -> Option<Work> {
+        (self.begin)(context, params, absent, responder)
+    }
+}
+
+fn read_params<P: DeserializeOwned>(
+    params: Option<&RawValue>,
+    absent: AbsentParams,
+) -> Result<P, FieldError> {
+    let text = params.map(RawValue::get);
+    match (text, absent) {
+        (None | Some("null" | "[]"), AbsentParams::Empty) => decode("{}"),
+        (None | Some("null"), AbsentParams::Refused) => {
+            Err(FieldError { path: String::new(), message: "`params` must be an object".to_owned() })
+        }
+        (Some(text), _) => decode(text),
+    }
+}
+
+impl std::fmt::Debug for Router {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.routes.keys()).finish()
+    }
+}
