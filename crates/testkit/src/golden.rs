@@ -83,7 +83,9 @@ fn check_method_line(method: &MethodInfo, line: &str) -> Result<Seen, String> {
         }
     };
     match (message, method.kind) {
-        (Incoming::Request { method: name, params: raw, .. }, Kind::Request) => params(&name, raw).map(|()| Seen::Call),
+        (Incoming::Request { method: name, params: raw, .. }, Kind::Request) => {
+            params(&name, raw).map(|()| Seen::Call)
+        }
         (Incoming::Notification { method: name, params: raw }, Kind::Notification) => {
             params(&name, raw).map(|()| Seen::Call)
         }
@@ -100,7 +102,10 @@ fn check_method_line(method: &MethodInfo, line: &str) -> Result<Seen, String> {
 }
 
 /// Reads, writes and compares; then does it again with a field nobody knows, which must be tolerated.
-fn same_after<E: std::fmt::Display>(text: &str, rewrite: impl Fn(&str) -> Result<String, E>) -> Result<(), String> {
+fn same_after<E: std::fmt::Display>(
+    text: &str,
+    rewrite: impl Fn(&str) -> Result<String, E>,
+) -> Result<(), String> {
     let written = rewrite(text).map_err(|error| error.to_string())?;
     same(text, &written)?;
     if let Ok(serde_json::Value::Object(mut fields)) = serde_json::from_str(text) {
@@ -128,7 +133,9 @@ fn file_name(name: &str) -> String {
 fn check_file_names<'a>(directory: &Path, names: impl Iterator<Item = &'a str>, faults: &mut Vec<String>) {
     let expected: BTreeSet<String> = names.map(file_name).collect();
     let found: BTreeSet<String> = match std::fs::read_dir(directory) {
-        Ok(entries) => entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect(),
+        Ok(entries) => {
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+        }
         Err(error) => {
             faults.push(format!("cannot list `{}`: {error}", directory.display()));
             return;

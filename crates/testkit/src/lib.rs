@@ -2,5 +2,9 @@
 //!
 //! Knows how golden files are laid out and how a peer can misbehave. Refuses to know what any product
 //! crate does with either: a test brings the table or the connection, this crate brings the trouble.
+//!
+//! The binary `peer-kit` plays the same parts as real processes.
 
 pub mod golden;
+pub mod hostile;
+pub mod methods;

@@ -1,1 +1,35 @@
-//! Placeholder.
+//! Child processes that never outlive us.
+//!
+//! Knows how to start a program, where its bytes go, how to stop it politely and when to start it again. Refuses
+//! to know what is said over its pipes.
+//!
+//! Nothing is started directly. Every program gets a *keeper*: our own executable, started again under a hidden
+//! subcommand that calls [`keep`]. The keeper receives the program's description and its three pipe ends over a
+//! Unix socket, starts it in a process group of its own and then only watches. When that socket closes, because
+//! the program is to be stopped or because we were killed, the keeper kills the whole group and every descendant
+//! that has left the group, and goes too.
+//!
+//! What always holds:
+//! - whatever happens to us, `kill -9` included, no program started here is left behind, nor its children;
+//! - a program's stderr is always drained, so it can never block on it, and its last lines are at hand for
+//!   error messages;
+//! - every process is reaped; a dropped [`Child`] is a killed one.
+
+mod control;
+mod keeper;
+mod process;
+mod restart;
+mod spawn;
+mod spec;
+mod stderr;
+mod stop;
+mod sweep;
+
+pub use keeper::keep;
+pub use process::{Child, Exit};
+pub use restart::{RestartPolicy, Restarts, Verdict};
+pub use spawn::{SpawnError, spawn};
+pub use spec::{ChildSpec, Environment, Keeper, StderrListener};
+pub use stderr::StderrTail;
+pub use stop::{StopActions, StopPlan, StopStep, Stopped};
+pub use sweep::ProcessMark;

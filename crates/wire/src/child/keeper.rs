@@ -1,0 +1,206 @@
+//! The keeper: a second life of our executable that starts one program and outlives it by a moment.
+//!
+//! No async runtime here: two threads, one that reads orders from the socket on stdin and one that hears signals.
+//! What they share is the program's process id, and it is forgotten in the same step in which the program is
+//! reaped, so a signal can never reach a stranger who got the number next.
+//!
+//! The keeper is a *subreaper*: descendants whose parents have died become its own children, so it can find and
+//! kill those that left the process group (daemons, `setsid`).
+
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, wait};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::control::{KILL, Order, PIPES, Report, TERMINATE};
+use super::sweep;
+
+/// How long the keeper tries to kill what does not want to die. A process in an uninterruptible system call
+/// dies when that call returns; waiting longer would not change it.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The name `ps` and `pkill` see, so that killing us by name does not take the keepers along.
+const NAME: &std::ffi::CStr = c"guest-keeper";
+
+/// Runs as a keeper until the program and all its descendants are gone. The binary's hidden subcommand calls
+/// this before anything else; it returns the exit code to leave with.
+pub fn keep() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody reads our stderr, and the socket may be what failed; the exit code is what is left.
+            tracing::error!(%error, "keeper failed");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> std::io::Result<()> {
+    let mut socket = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    become_keeper();
+    let mut signals = Signals::new([SIGCHLD, SIGTERM, SIGINT, SIGHUP])?;
+    let pipes = receive_pipes(&socket)?;
+    let order = Order::read(&mut socket)?;
+    let pid = match start(order, pipes) {
+        Ok(pid) => pid,
+        Err(error) => return report(&socket, &Report::Failed(error.to_string())),
+    };
+    // If we were killed before this line, the program sees its pipes close; after it, the socket does the work.
+    let told = report(&socket, &Report::Started(pid.as_raw_nonzero().get()));
+    let program = Arc::new(Program(Mutex::new(Some(pid))));
+    if told.is_err() {
+        program.signal(Signal::KILL);
+    }
+    let (commands, commanded) = (socket.try_clone()?, program.clone());
+    std::thread::Builder::new().name("orders".to_owned()).spawn(move || obey(commands, &commanded))?;
+    let status = watch(&mut signals, &program);
+    // Whoever waits for the program is told before we look for stragglers. If nobody listens any more, there is
+    // nobody to tell.
+    let _ = report(&socket, &report_of(status));
+    kill_descendants(pid);
+    Ok(())
+}
+
+/// Takes a name of its own and adopts orphaned descendants. Both are improvements, not conditions: where the
+/// system has no such thing, the process group is what is left.
+fn become_keeper() {
+    #[cfg(target_os = "linux")]
+    {
+        let _ = rustix::thread::set_name(NAME);
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    }
+}
+
+fn receive_pipes(socket: &UnixStream) -> std::io::Result<[OwnedFd; 3]> {
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let mut buffers = [std::io::IoSliceMut::new(&mut byte)];
+    recvmsg(socket, &mut buffers, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let mut pipes = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = message {
+            pipes.extend(received);
+        }
+    }
+    match <[OwnedFd; 3]>::try_from(pipes) {
+        Ok(pipes) if byte == [PIPES] => Ok(pipes),
+        _ => Err(std::io::Error::other("no pipes came over the socket")),
+    }
+}
+
+fn start(order: Order, [stdin, stdout, stderr]: [OwnedFd; 3]) -> std::io::Result<Pid> {
+    let mut command = Command::new(&order.program);
+    command.args(&order.args).env_clear().envs(order.environment);
+    command.stdin(Stdio::from(stdin)).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
+    command.process_group(0);
+    if let Some(directory) = &order.cwd {
+        command.current_dir(directory);
+    }
+    // Reaped by `watch`, which hears of every child; the pipe ends close with `command`.
+    let child = command.spawn()?;
+    i32::try_from(child.id())
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or_else(|| std::io::Error::other("process id out of range"))
+}
+
+/// The program's process id until it is reaped.
+struct Program(Mutex<Option<Pid>>);
+
+impl Program {
+    /// Signals the program's group, unless it has ended.
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            // The group may have emptied itself in this moment: then there is nobody to signal.
+            let _ = kill_process_group(pid, signal);
+        }
+    }
+
+    /// Reaps whoever has ended; the program's status if it is among them.
+    fn reap(&self) -> Option<WaitStatus> {
+        let mut program = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            if *program == Some(pid) {
+                *program = None;
+                return Some(status);
+            }
+        }
+        None
+    }
+}
+
+/// Reads orders until the socket closes, which is the last order.
+fn obey(mut socket: UnixStream, program: &Program) {
+    let mut byte = [0];
+    while let Ok(1) = socket.read(&mut byte) {
+        match byte[0] {
+            TERMINATE => program.signal(Signal::TERM),
+            KILL => program.signal(Signal::KILL),
+            _ => {}
+        }
+    }
+    program.signal(Signal::KILL);
+}
+
+/// Waits for the program to end. A signal to the keeper itself is a wish to be rid of both.
+fn watch(signals: &mut Signals, program: &Program) -> WaitStatus {
+    loop {
+        // The program may have ended before the first signal could be heard.
+        if let Some(status) = program.reap() {
+            return status;
+        }
+        for signal in signals.wait() {
+            if signal != SIGCHLD {
+                program.signal(Signal::KILL);
+            }
+        }
+    }
+}
+
+fn report_of(status: WaitStatus) -> Report {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Report::Exited(code),
+        (None, Some(signal)) => Report::Killed(signal),
+        (None, None) => Report::Exited(-1),
+    }
+}
+
+/// Kills what is left of the group and all descendants, wherever they went.
+fn kill_descendants(group: Pid) {
+    let deadline = Instant::now() + KILL_PATIENCE;
+    loop {
+        let _ = kill_process_group(group, Signal::KILL);
+        // An error means: no children left. Those that left the group became ours when their parents died.
+        let mut none_left = false;
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(_) => {
+                    none_left = true;
+                    break;
+                }
+            }
+        }
+        if none_left || Instant::now() > deadline {
+            return;
+        }
+        for descendant in sweep::descendants_of(rustix::process::getpid()) {
+            let _ = kill_process(descendant, Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn report(mut socket: &UnixStream, report: &Report) -> std::io::Result<()> {
+    socket.write_all(report.to_line().as_bytes())
+}

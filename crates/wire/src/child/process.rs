@@ -1,0 +1,183 @@
+//! A running program.
+
+use std::fmt;
+
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::control::{KILL, TERMINATE};
+use super::spawn::read_report;
+use super::stderr::StderrTail;
+use super::sweep::ProcessMark;
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this status.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// Its keeper vanished before it could tell; the group was killed.
+    Lost,
+}
+
+impl Exit {
+    /// Whether the program ended by itself with status 0.
+    pub fn success(self) -> bool {
+        self == Self::Code(0)
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit status {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::Lost => f.write_str("unknown end"),
+        }
+    }
+}
+
+/// A running program. Dropping it kills the program and all its descendants.
+#[derive(Debug)]
+pub struct Child {
+    name: String,
+    pid: i32,
+    stdin: Option<Sender>,
+    stdout: Option<Receiver>,
+    tail: StderrTail,
+    /// Closing this is the keeper's order to kill.
+    orders: OwnedWriteHalf,
+    exit: watch::Receiver<Option<Exit>>,
+    drained: Option<JoinHandle<()>>,
+}
+
+impl Child {
+    #[expect(clippy::too_many_arguments, reason = "called once; a struct would repeat this one")]
+    pub(super) fn new(
+        name: String,
+        pid: i32,
+        stdin: Sender,
+        stdout: Receiver,
+        tail: StderrTail,
+        orders: OwnedWriteHalf,
+        exit: watch::Receiver<Option<Exit>>,
+        drained: JoinHandle<()>,
+    ) -> Self {
+        Self {
+            name,
+            pid,
+            stdin: Some(stdin),
+            stdout: Some(stdout),
+            tail,
+            orders,
+            exit,
+            drained: Some(drained),
+        }
+    }
+
+    /// Who this is.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The program's process id, which is its group's as well.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// What to write down to find the program again after a crash of ours.
+    pub fn mark(&self) -> Option<ProcessMark> {
+        ProcessMark::of(self.pid)
+    }
+
+    /// The program's stdin and stdout, once: what a connection is made of.
+    pub fn take_streams(&mut self) -> Option<(Receiver, Sender)> {
+        self.stdout.take().zip(self.stdin.take())
+    }
+
+    /// Closes the program's stdin if no connection has taken it.
+    pub fn close_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// The last lines of its stderr.
+    pub fn stderr(&self) -> &StderrTail {
+        &self.tail
+    }
+
+    /// How it ended, if it has.
+    pub fn try_exit(&self) -> Option<Exit> {
+        *self.exit.borrow()
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Cancel safety
+    /// May be dropped and called again.
+    pub async fn exited(&mut self) -> Exit {
+        match self.exit.wait_for(Option::is_some).await {
+            Ok(exit) => exit.unwrap_or(Exit::Lost),
+            // The watching task is gone only with the runtime.
+            Err(_) => Exit::Lost,
+        }
+    }
+
+    /// Waits for the end and for the last line of stderr.
+    pub async fn exited_and_drained(&mut self) -> Exit {
+        let exit = self.exited().await;
+        if let Some(drained) = self.drained.take() {
+            // A panic in a listener is that listener's; the program has ended all the same.
+            let _ = drained.await;
+        }
+        exit
+    }
+
+    /// Sends SIGTERM to the program's group.
+    pub async fn terminate(&mut self) {
+        self.order(TERMINATE).await;
+    }
+
+    /// Sends SIGKILL to the program's group.
+    pub async fn kill(&mut self) {
+        self.order(KILL).await;
+    }
+
+    async fn order(&mut self, order: u8) {
+        // A keeper that is gone has taken the program along.
+        if let Err(error) = self.orders.write_all(&[order]).await {
+            tracing::debug!(child = %self.name, %error, "the keeper is gone already");
+        }
+    }
+}
+
+/// Follows a program to its end and reaps its keeper.
+pub(super) fn watch(
+    name: String,
+    pid: i32,
+    mut keeper: tokio::process::Child,
+    mut reports: BufReader<OwnedReadHalf>,
+) -> watch::Receiver<Option<Exit>> {
+    let (ended, exit) = watch::channel(None);
+    let mark = ProcessMark::of(pid);
+    tokio::spawn(async move {
+        let exit = match read_report(&mut reports).await {
+            Ok(Some(report)) => Exit::from(report),
+            Ok(None) | Err(_) => {
+                // Somebody killed the keeper: its work is ours.
+                tracing::warn!(child = %name, pid, "keeper lost; killing the group");
+                mark.map(|mark| mark.kill_group());
+                Exit::Lost
+            }
+        };
+        ended.send_replace(Some(exit));
+        tracing::debug!(child = %name, pid, %exit, "ended");
+        if let Err(error) = keeper.wait().await {
+            tracing::warn!(child = %name, %error, "keeper cannot be reaped");
+        }
+    });
+    exit
+}

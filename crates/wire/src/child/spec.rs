@@ -1,0 +1,104 @@
+//! What to start, and through which keeper.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How to start the keeper: our own executable and the hidden subcommand that calls [`super::keep`].
+#[derive(Debug, Clone)]
+pub struct Keeper {
+    pub(super) program: PathBuf,
+    pub(super) args: Vec<OsString>,
+}
+
+impl Keeper {
+    /// A keeper in some other executable, as tests need it.
+    pub fn new(program: impl Into<PathBuf>, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        Self { program: program.into(), args: args.into_iter().map(Into::into).collect() }
+    }
+
+    /// The running executable under the given subcommand.
+    ///
+    /// # Errors
+    /// When the executable's own path cannot be found.
+    pub fn this_executable(subcommand: &str) -> std::io::Result<Self> {
+        // Linux keeps this name valid even when the file was replaced by an upgrade in the meantime.
+        let itself = PathBuf::from("/proc/self/exe");
+        let program = if itself.exists() { itself } else { std::env::current_exe()? };
+        Ok(Self::new(program, [subcommand]))
+    }
+}
+
+/// A program to start.
+#[derive(Clone)]
+pub struct ChildSpec {
+    /// Who this is, for logs and error messages.
+    pub name: String,
+    /// The executable; a bare name is looked up in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its working directory; ours if not given.
+    pub cwd: Option<PathBuf>,
+    /// Its environment.
+    pub environment: Environment,
+    /// Told of every line on the program's stderr, besides the log and the tail.
+    pub on_stderr: Option<StderrListener>,
+}
+
+/// Somebody who wants to hear every line of a program's stderr.
+pub type StderrListener = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What a program finds in its environment.
+#[derive(Debug, Clone)]
+pub enum Environment {
+    /// All of ours, with these added or replaced.
+    Inherit(Vec<(OsString, OsString)>),
+    /// These and no others.
+    Exactly(Vec<(OsString, OsString)>),
+}
+
+impl ChildSpec {
+    /// A program with our environment and working directory.
+    pub fn new(name: impl Into<String>, program: impl Into<OsString>) -> Self {
+        Self {
+            name: name.into(),
+            program: program.into(),
+            args: Vec::new(),
+            cwd: None,
+            environment: Environment::Inherit(Vec::new()),
+            on_stderr: None,
+        }
+    }
+
+    /// The same with arguments.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// The same in a directory.
+    pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(directory.into());
+        self
+    }
+
+    /// The same with an environment.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = environment;
+        self
+    }
+}
+
+impl fmt::Debug for ChildSpec {
+    /// Values of the environment may be secrets and are not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChildSpec")
+            .field("name", &self.name)
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
+    }
+}
