@@ -146,9 +146,8 @@ async fn next_request<R: AsyncRead + Unpin>(
                 body
             }
         };
-        if let Some(id) =
-            serde_json::from_slice::<serde_json::Value>(&body).ok().and_then(|call| call.get("id").cloned())
-        {
+        let message: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+        if let (Some(_), Some(id)) = (message.get("method"), message.get("id")) {
             return Ok(Some(id.to_string()));
         }
     }
