@@ -1,1 +1,64 @@
-//! Placeholder.
+//! The agent server protocol (HTTP and WebSocket) as types.
+//!
+//! Knows every WebSocket message in both directions, every HTTP body, the endpoints, the error codes, the
+//! close codes and the limits. Refuses to know sockets, routers, time and what a session does with any of it,
+//! so that a client can use this crate alone.
+//!
+//! What always holds:
+//! - **Casing:** field names and words are `snake_case`. Three lists of words differ: error codes are in
+//!   capitals, policy presets and problem types in `kebab-case`.
+//! - **Absence:** an optional field that has no value is left out, never `null`. The one exception is `error`
+//!   in `client.patch_apply_result`, which the specification shows as `null`. On input `null` and absent are
+//!   the same.
+//! - **Unknown fields** are ignored, except in policies: people write those, and an unknown key is a typo.
+//! - **Open words:** where a peer may be newer than we are (capabilities, phases, codes), an unknown word is
+//!   kept as it came. Words that decide what is allowed (scopes, decisions) are closed.
+//! - Every message writes its own `type`, first.
+
+mod client;
+mod context;
+mod decode;
+mod error;
+mod http;
+mod ids;
+mod limits;
+mod message;
+mod server;
+mod words;
+
+pub use client::{
+    ApprovalResponse, ApprovalScope, Cancel, ClientCapability, ClientHello, ClientInfo, ClientMessage,
+    CommandResult, ContextUpdate, FileChange, FileChangeKind, FileChanges, PatchApplyError, PatchApplyResult,
+    PatchFailure, Remember, UserMessage,
+};
+pub use context::{
+    ActiveEditor, Commit, Diagnostic, EditorContext, GitContext, LineRange, Mention, OpenEditor, Position,
+    Selection, Severity, SlashCommand, TerminalOutput,
+};
+pub use decode::{DecodeError, exceeds_depth};
+pub use error::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetails, ServerError};
+pub use http::{
+    BODIES, Budget, ChangesParams, ChangesResult, CheckState, CommandMode, CreateSessionParams,
+    CreateTokenParams, CreatedToken, CurrentModel, Decision, DoctorCheck, DoctorReport, ENDPOINTS, Endpoint,
+    Event, EventPage, FieldProblem, ForkSessionParams, Health, HealthChecks, HealthStatus, HitKind,
+    IndexState, IndexStatus, ListedModel, ModelList, PairParams, PairResult, PairStartResult, Policy,
+    PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule, Problem,
+    ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams, RiskLevel,
+    STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage,
+    SessionStatus, TokenInfo, TokenList, UndoParams, UndoResult, Verb, Workspace, WorkspacePage,
+};
+pub use ids::{
+    ApprovalId, CommandId, ContentHash, PatchId, Secret, SessionId, Timestamp, TokenId, TurnId, WorkspaceId,
+};
+pub use limits::{
+    BEARER_SUBPROTOCOL_PREFIX, DEFAULT_PORT, HELLO_DEADLINE, MAX_BODY_BYTES, MAX_HEADER_BYTES,
+    MAX_JSON_DEPTH, MAX_MESSAGE_BYTES, MAX_PAIRING_TRIES, MAX_SOCKETS_PER_TOKEN, PAIRING_CODE_LENGTH,
+    PAIRING_CODE_LIFETIME, PING_INTERVAL, SILENCE_DEADLINE, STREAM_SUBPROTOCOL, close,
+};
+pub use message::{CLIENT, MESSAGES, Message, SERVER, Tagged};
+pub use server::{
+    ClientEcho, CommandRequestApproval, Hunk, MessageFinal, ModelCapability, ModelInfo, OutputStream,
+    PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage, RetrieveStatus, ServerCapability,
+    ServerHello, ServerInfo, ServerMessage, SessionState, SessionStateUpdate, Stamp, Thinking, Token,
+    ToolExecute, ToolOutput, ToolRequestApproval, ToolStatus,
+};

@@ -1,0 +1,92 @@
+//! Everything a client says on a stream.
+
+mod files;
+mod hello;
+mod prompt;
+mod reports;
+
+use loggia_jsonrpc::FieldError;
+use serde::Serialize;
+
+pub use files::{FileChange, FileChangeKind, FileChanges};
+pub use hello::{ClientCapability, ClientHello, ClientInfo};
+pub use prompt::{Cancel, ContextUpdate, UserMessage};
+pub use reports::{
+    ApprovalResponse, ApprovalScope, CommandResult, PatchApplyError, PatchApplyResult, PatchFailure, Remember,
+};
+
+use crate::decode::{DecodeError, read_fields, read_type, wrong_shape};
+use crate::message::Message;
+
+/// A message from a client, sorted by its `type`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ClientMessage {
+    /// `client.hello`
+    Hello(ClientHello),
+    /// `client.user_message`
+    UserMessage(UserMessage),
+    /// `client.context_update`
+    ContextUpdate(ContextUpdate),
+    /// `client.approval_response`
+    ApprovalResponse(ApprovalResponse),
+    /// `client.patch_apply_result`
+    PatchApplyResult(PatchApplyResult),
+    /// `client.command_result`
+    CommandResult(CommandResult),
+    /// `client.cancel`
+    Cancel(Cancel),
+    /// `client.file_changes`
+    FileChanges(FileChanges),
+}
+
+impl ClientMessage {
+    /// Reads a message: first its `type`, then the fields of that type.
+    ///
+    /// # Errors
+    /// [`DecodeError`] tells broken text, a missing or unknown `type` and a wrong field apart.
+    pub fn decode(text: &str) -> Result<Self, DecodeError> {
+        let name = read_type(text)?;
+        match name.as_str() {
+            ClientHello::TYPE => read_fields(text).map(Self::Hello),
+            UserMessage::TYPE => read_fields(text).map(Self::UserMessage),
+            ContextUpdate::TYPE => read_fields(text).map(Self::ContextUpdate),
+            ApprovalResponse::TYPE => {
+                let response: ApprovalResponse = read_fields(text)?;
+                response.check().map_err(wrong_shape::<ApprovalResponse>)?;
+                Ok(Self::ApprovalResponse(response))
+            }
+            PatchApplyResult::TYPE => read_fields(text).map(Self::PatchApplyResult),
+            CommandResult::TYPE => read_fields(text).map(Self::CommandResult),
+            Cancel::TYPE => read_fields(text).map(Self::Cancel),
+            FileChanges::TYPE => read_fields(text).map(Self::FileChanges),
+            _ => Err(DecodeError::UnknownType { name }),
+        }
+    }
+
+    /// The text on the wire, `type` first.
+    pub fn encode(&self) -> String {
+        serde_json::to_string(self).expect("the types hold nothing that JSON cannot")
+    }
+}
+
+impl ApprovalResponse {
+    /// The rules between fields, which their types alone cannot state.
+    ///
+    /// # Errors
+    /// When the scope needs a field that is absent.
+    pub fn check(&self) -> Result<(), FieldError> {
+        let missing = |field: &str, scope: &str| {
+            Err(FieldError {
+                path: field.to_owned(),
+                message: format!("`{field}` is needed when the scope is `{scope}`"),
+            })
+        };
+        match self.scope {
+            Some(ApprovalScope::File) if self.file_path.is_none() => missing("file_path", "file"),
+            Some(ApprovalScope::Hunk) if self.file_path.is_none() => missing("file_path", "hunk"),
+            Some(ApprovalScope::Hunk) if self.hunk_index.is_none() => missing("hunk_index", "hunk"),
+            _ => Ok(()),
+        }
+    }
+}

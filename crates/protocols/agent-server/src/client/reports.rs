@@ -1,0 +1,123 @@
+//! Answers: decisions about what the agent may do, and reports of what the client did for it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ApprovalId, CommandId, ContentHash, PatchId};
+use crate::message::Message;
+use crate::words::open_words;
+
+/// A decision. The first one for a question counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "client.approval_response")]
+pub struct ApprovalResponse {
+    /// The question: a request, a command or a patch.
+    pub request_id: ApprovalId,
+    /// Yes or no.
+    pub approved: bool,
+    /// How far the decision reaches; absent means the one question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ApprovalScope>,
+    /// Which file, when the scope is a file or a hunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_path: Option<String>,
+    /// Which of the patch's hunks, from 0, when the scope is a hunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunk_index: Option<u32>,
+    /// For how long the decision stands; absent means once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<Remember>,
+}
+
+impl Message for ApprovalResponse {
+    const TYPE: &'static str = "client.approval_response";
+}
+
+/// How far a decision reaches. Closed: guessing here could approve more than was meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalScope {
+    /// Every pending patch of the turn.
+    All,
+    /// One file.
+    File,
+    /// One hunk of one file.
+    Hunk,
+}
+
+/// For how long a decision stands. Closed, for the same reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remember {
+    /// This time.
+    Once,
+    /// Until the session ends.
+    Session,
+    /// In this workspace, until the policy is changed.
+    Workspace,
+}
+
+/// What became of a patch the client applied itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "client.patch_apply_result")]
+pub struct PatchApplyResult {
+    /// The patch.
+    pub patch_id: PatchId,
+    /// Relative to the workspace root.
+    pub file_path: String,
+    /// Whether the file now holds the change.
+    pub success: bool,
+    /// Why not. Written as `null` when there is nothing to say: the specification's sample shows it so.
+    #[serde(default)]
+    pub error: Option<PatchApplyError>,
+    /// What the file holds now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied_hash: Option<ContentHash>,
+}
+
+impl Message for PatchApplyResult {
+    const TYPE: &'static str = "client.patch_apply_result";
+}
+
+/// Why a patch could not be applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchApplyError {
+    /// In words.
+    pub message: String,
+    /// As a word to switch on. Renamed because `type` is a Rust keyword.
+    #[serde(rename = "type")]
+    pub kind: PatchFailure,
+}
+
+open_words! {
+    /// Why a patch could not be applied.
+    pub enum PatchFailure {
+        /// The file is not what the patch was made for.
+        Conflict = "conflict",
+    }
+}
+
+/// What became of a command the client ran in the user's terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "client.command_result")]
+pub struct CommandResult {
+    /// The command that was approved.
+    pub command_id: CommandId,
+    /// The command line that ran.
+    pub command: String,
+    /// How it ended; absent when a signal ended it or the terminal could not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What it printed.
+    #[serde(default)]
+    pub stdout: String,
+    /// What it complained about.
+    #[serde(default)]
+    pub stderr: String,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+}
+
+impl Message for CommandResult {
+    const TYPE: &'static str = "client.command_result";
+}

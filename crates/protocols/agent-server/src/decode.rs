@@ -1,0 +1,153 @@
+//! Reading a message in two steps: which message is this, and does it have that message's shape?
+//!
+//! Knows how to say what was wrong and where; refuses to know what any message means.
+
+use loggia_jsonrpc::{FieldError, decode};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use crate::error::{ErrorBody, ErrorCode, InvalidMessageDetails, ServerError};
+use crate::limits::MAX_JSON_DEPTH;
+use crate::message::Message;
+use crate::server::Stamp;
+
+/// Why a text is not a message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// The text is not JSON.
+    #[error("not JSON: {reason}")]
+    NotJson {
+        /// What the reader stumbled over, and where.
+        reason: String,
+    },
+    /// Objects and arrays nest deeper than [`MAX_JSON_DEPTH`].
+    #[error("nested deeper than {MAX_JSON_DEPTH} levels")]
+    TooDeep,
+    /// JSON, but an array, a string, a number…
+    #[error("a message must be a JSON object")]
+    NotAnObject,
+    /// An object that does not say what it is.
+    #[error("`type` is missing")]
+    MissingType,
+    /// A message nobody here knows. A client meets these when the server is newer, and passes them over.
+    #[error("unknown message type `{name}`")]
+    UnknownType {
+        /// The `type` it has.
+        name: String,
+    },
+    /// A known message with a field that is missing or does not fit.
+    #[error("`{name}`: {field}")]
+    WrongShape {
+        /// The `type` it has.
+        name: String,
+        /// Which field, and what was expected there.
+        field: FieldError,
+    },
+}
+
+impl DecodeError {
+    /// Where the fault is, as an RFC 6901 JSON pointer; empty for the message as a whole.
+    pub fn pointer(&self) -> String {
+        match self {
+            Self::NotJson { .. } | Self::TooDeep | Self::NotAnObject => String::new(),
+            Self::MissingType | Self::UnknownType { .. } => "/type".to_owned(),
+            Self::WrongShape { field, .. } => field.pointer(),
+        }
+    }
+
+    /// What should have been there.
+    pub fn expected(&self) -> String {
+        match self {
+            Self::NotJson { reason } => format!("one JSON object ({reason})"),
+            Self::TooDeep => format!("at most {MAX_JSON_DEPTH} levels of nesting"),
+            Self::NotAnObject => "a JSON object".to_owned(),
+            Self::MissingType => "a string that names the message".to_owned(),
+            Self::UnknownType { name } => format!("a known message type, not `{name}`"),
+            Self::WrongShape { field, .. } => field.message.clone(),
+        }
+    }
+
+    /// The `server.error` that tells the client. The connection stays.
+    pub fn to_server_error(&self) -> ServerError {
+        let details = InvalidMessageDetails { pointer: self.pointer(), expected: self.expected() };
+        ServerError {
+            error: ErrorBody {
+                code: ErrorCode::InvalidMessage,
+                message: self.to_string(),
+                details: Some(details.into()),
+                recoverable: true,
+            },
+            stamp: Stamp::default(),
+        }
+    }
+}
+
+/// The first step: the value of `type`.
+pub(crate) fn read_type(text: &str) -> Result<String, DecodeError> {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        // `type` is a Rust keyword.
+        #[serde(borrow, default, rename = "type")]
+        kind: Option<&'a RawValue>,
+    }
+    // Before the reader, which does not count levels while it skips fields.
+    if exceeds_depth(text, MAX_JSON_DEPTH) {
+        return Err(DecodeError::TooDeep);
+    }
+    if !text.trim_ascii_start().starts_with('{') {
+        serde_json::from_str::<IgnoredAny>(text).map_err(|error| not_json(&error))?;
+        return Err(DecodeError::NotAnObject);
+    }
+    let head: Head<'_> = serde_json::from_str(text).map_err(|error| match error.classify() {
+        Category::Data => wrong_type(String::new(), "one string"),
+        _ => not_json(&error),
+    })?;
+    let raw = head.kind.ok_or(DecodeError::MissingType)?.get();
+    serde_json::from_str(raw).map_err(|_| wrong_type(raw.to_owned(), "a string"))
+}
+
+/// The second step: the fields of a message whose `type` is known.
+pub(crate) fn read_fields<M: Message>(text: &str) -> Result<M, DecodeError> {
+    decode(text).map_err(|field| wrong_shape::<M>(field))
+}
+
+pub(crate) fn wrong_shape<M: Message>(field: FieldError) -> DecodeError {
+    DecodeError::WrongShape { name: M::TYPE.to_owned(), field }
+}
+
+fn wrong_type(name: String, expected: &str) -> DecodeError {
+    let field = FieldError { path: "type".to_owned(), message: format!("expected {expected}") };
+    DecodeError::WrongShape { name, field }
+}
+
+fn not_json(error: &serde_json::Error) -> DecodeError {
+    DecodeError::NotJson { reason: error.to_string() }
+}
+
+/// Whether objects and arrays in a JSON text nest deeper than `limit`.
+///
+/// Counts brackets outside strings, so it needs no memory and may be asked about anything, JSON or not.
+pub fn exceeds_depth(text: &str, limit: usize) -> bool {
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if in_string => {
+                bytes.next();
+            }
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                if depth > limit {
+                    return true;
+                }
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}

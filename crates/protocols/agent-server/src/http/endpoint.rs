@@ -1,0 +1,144 @@
+//! The table of endpoints: what can be asked, where, and who may ask.
+//!
+//! Knows no router. The door walks this table to check that it serves all of it.
+
+use loggia_jsonrpc::Origin;
+
+use crate::http::Scope;
+
+/// One thing that can be asked of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Endpoint {
+    /// How it is asked.
+    pub verb: Verb,
+    /// Where; parameters stand in braces.
+    pub path: &'static str,
+    /// What the token must allow; `None` where no token is needed.
+    pub scope: Option<Scope>,
+    /// Who defines it.
+    pub origin: Origin,
+    /// The body it takes, by its name in [`BODIES`](crate::BODIES).
+    pub request: Option<&'static str>,
+    /// The body of its good answer; a bad one is always a `problem`.
+    pub answer: Option<&'static str>,
+}
+
+/// An HTTP method, or the opening of a WebSocket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verb {
+    /// `GET`
+    Get,
+    /// `POST`
+    Post,
+    /// `PUT`
+    Put,
+    /// `DELETE`
+    Delete,
+    /// `GET` with an upgrade to a WebSocket.
+    WebSocket,
+}
+
+/// Every endpoint, in the order of the specification and then by subject.
+pub const ENDPOINTS: &[Endpoint] = &[
+    get("/v1/health", READ).open().answers("health"),
+    get("/v1/workspaces", READ).answers("workspace_page"),
+    post("/v1/workspaces/register", ADMIN).takes("register_workspace_params").answers("workspace"),
+    get("/v1/workspaces/{workspace_id}", READ).answers("workspace"),
+    get("/v1/workspaces/{workspace_id}/policy", READ).answers("policy"),
+    put("/v1/workspaces/{workspace_id}/policy", ADMIN).takes("policy").answers("policy"),
+    post("/v1/workspaces/{workspace_id}/index/rebuild", DRIVE).answers("index_status"),
+    post("/v1/workspaces/{workspace_id}/index/refresh", DRIVE).answers("index_status"),
+    post("/v1/workspaces/{workspace_id}/index/incremental", DRIVE)
+        .takes("changes_params")
+        .answers("changes_result"),
+    get("/v1/workspaces/{workspace_id}/index/status", READ).answers("index_status"),
+    post("/v1/sessions", DRIVE).takes("create_session_params").answers("session"),
+    get("/v1/sessions", READ).answers("session_page"),
+    get("/v1/sessions/{session_id}", READ).answers("session"),
+    delete("/v1/sessions/{session_id}", DRIVE),
+    get("/v1/models", READ).answers("model_list"),
+    get("/v1/models/current", READ).answers("current_model"),
+    put("/v1/models/current", ADMIN).takes("current_model").answers("current_model"),
+    stream("/v1/sessions/{session_id}/stream", READ),
+    // Beyond the specification.
+    get("/v1/sessions/{session_id}/events", READ).answers("event_page").added(),
+    post("/v1/sessions/{session_id}/rename", DRIVE).takes("rename_session_params").answers("session").added(),
+    post("/v1/sessions/{session_id}/fork", DRIVE).takes("fork_session_params").answers("session").added(),
+    post("/v1/sessions/{session_id}/undo", DRIVE).takes("undo_params").answers("undo_result").added(),
+    post("/v1/sessions/{session_id}/redo", DRIVE).takes("undo_params").answers("undo_result").added(),
+    post("/v1/sessions/{session_id}/continue", DRIVE).answers("session").added(),
+    post("/v1/sessions/{session_id}/cancel", DRIVE).answers("session").added(),
+    get("/v1/sessions/{session_id}/export", READ).added(),
+    post("/v1/sessions/import", DRIVE).answers("session").added(),
+    post("/v1/workspaces/{workspace_id}/policy/check", READ)
+        .takes("policy_check_params")
+        .answers("policy_check_result")
+        .added(),
+    get("/v1/workspaces/{workspace_id}/search", READ).answers("search_result").added(),
+    post("/v1/workspaces/{workspace_id}/trust", ADMIN).answers("workspace").added(),
+    post("/v1/pair/start", ADMIN).answers("pair_start_result").added(),
+    post("/v1/pair", READ).open().takes("pair_params").answers("pair_result").added(),
+    get("/v1/tokens", ADMIN).answers("token_list").added(),
+    post("/v1/tokens", ADMIN).takes("create_token_params").answers("created_token").added(),
+    delete("/v1/tokens/{token_id}", ADMIN).added(),
+    get("/v1/doctor", ADMIN).answers("doctor_report").added(),
+    post("/v1/stop", ADMIN).added(),
+    stream("/v1/stream", READ).added(),
+    get("/v1/openapi.json", READ).added(),
+    get("/v1/schemas/{name}", READ).added(),
+    get("/metrics", READ).added(),
+    get("/", READ).open().added(),
+];
+
+const READ: Scope = Scope::Read;
+const DRIVE: Scope = Scope::Drive;
+const ADMIN: Scope = Scope::Admin;
+
+const fn get(path: &'static str, scope: Scope) -> Endpoint {
+    Endpoint::new(Verb::Get, path, scope)
+}
+
+const fn post(path: &'static str, scope: Scope) -> Endpoint {
+    Endpoint::new(Verb::Post, path, scope)
+}
+
+const fn put(path: &'static str, scope: Scope) -> Endpoint {
+    Endpoint::new(Verb::Put, path, scope)
+}
+
+const fn delete(path: &'static str, scope: Scope) -> Endpoint {
+    Endpoint::new(Verb::Delete, path, scope)
+}
+
+const fn stream(path: &'static str, scope: Scope) -> Endpoint {
+    Endpoint::new(Verb::WebSocket, path, scope)
+}
+
+impl Endpoint {
+    const fn new(verb: Verb, path: &'static str, scope: Scope) -> Self {
+        let origin = Origin::Specification;
+        Self { verb, path, scope: Some(scope), origin, request: None, answer: None }
+    }
+
+    /// Needs no token.
+    const fn open(mut self) -> Self {
+        self.scope = None;
+        self
+    }
+
+    const fn takes(mut self, body: &'static str) -> Self {
+        self.request = Some(body);
+        self
+    }
+
+    const fn answers(mut self, body: &'static str) -> Self {
+        self.answer = Some(body);
+        self
+    }
+
+    /// Is not in the specification.
+    const fn added(mut self) -> Self {
+        self.origin = Origin::Peers;
+        self
+    }
+}

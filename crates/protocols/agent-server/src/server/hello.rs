@@ -1,0 +1,67 @@
+//! `server.hello`: the answer to `client.hello`. It belongs to one connection and has no place in the journal.
+
+use serde::{Deserialize, Serialize};
+
+use crate::message::Message;
+use crate::words::open_words;
+
+/// The server's first message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "server.hello")]
+pub struct ServerHello {
+    /// Who answers.
+    pub server_info: ServerInfo,
+}
+
+impl Message for ServerHello {
+    const TYPE: &'static str = "server.hello";
+}
+
+/// The server in its own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerInfo {
+    /// The server's version.
+    pub version: String,
+    /// The model in use; absent when none is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelInfo>,
+    /// What is really on, not what could be.
+    #[serde(default)]
+    pub capabilities: Vec<ServerCapability>,
+}
+
+/// A model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// Who serves it.
+    pub provider: String,
+    /// Its name there.
+    pub model_name: String,
+    /// What it can do.
+    #[serde(default)]
+    pub capabilities: Vec<ModelCapability>,
+}
+
+open_words! {
+    /// Something a model can do.
+    pub enum ModelCapability {
+        /// Talk.
+        Chat = "chat",
+        /// Finish code.
+        CodeCompletion = "code_completion",
+        /// Change code.
+        Refactor = "refactor",
+    }
+}
+
+open_words! {
+    /// Something the server can do.
+    pub enum ServerCapability {
+        /// Looks for relevant code by itself; needs a usable index.
+        AgenticRag = "agentic_rag",
+        /// Learns from playbooks; needs some.
+        Ace = "ace",
+        /// Changes several files as one.
+        MultiFileEdit = "multi_file_edit",
+    }
+}

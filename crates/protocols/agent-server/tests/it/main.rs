@@ -1,0 +1,7 @@
+//! The agent server protocol against its specification.
+
+mod bodies;
+mod decoding;
+mod endpoints;
+mod golden;
+mod limits;

@@ -1,0 +1,63 @@
+//! Turns that the client may stop after each step. Beyond the specification.
+
+use loggia_jsonrpc::{Json, Method, Notification, Order};
+use serde::{Deserialize, Serialize};
+
+use crate::{StepId, SuccessResult, Timestamp, ToolCall};
+
+/// A step is done; the turn waits for the client. Sent only where the prompt asked for it.
+#[derive(Debug)]
+pub struct StepEnd;
+
+impl Notification for StepEnd {
+    const NAME: &'static str = "autohand.stepEnd";
+    type Params = StepEndParams;
+}
+
+/// The step that is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepEndParams {
+    /// To be named in the decision.
+    pub step_id: StepId,
+    /// What was done.
+    pub step: Step,
+    /// When.
+    pub timestamp: Timestamp,
+}
+
+/// What was done in a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// Its number in the turn.
+    pub step_number: u64,
+    /// What the model thought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thought: Option<String>,
+    /// Which tools it called.
+    pub tool_calls: Vec<ToolCall>,
+    /// What they answered; no client agrees with another on their shape, so they are handed on as they are.
+    pub tool_results: Vec<Json>,
+}
+
+/// Lets the turn go on, or stops it.
+#[derive(Debug)]
+pub struct StepDecision;
+
+impl Method for StepDecision {
+    const NAME: &'static str = "autohand.stepDecision";
+    const ORDER: Order = Order::Urgent;
+    type Params = StepDecisionParams;
+    type Result = SuccessResult;
+}
+
+/// The client's decision about a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepDecisionParams {
+    /// The step.
+    pub step_id: StepId,
+    /// Whether the turn ends here.
+    pub stop: bool,
+}
