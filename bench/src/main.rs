@@ -1,2 +1,68 @@
-//! Placeholder.
-fn main() {}
+//! `cargo xtask bench`: what to measure, and the other ends of what is measured.
+
+#![expect(clippy::print_stdout, reason = "a benchmark's figures are its output")]
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use loggia_bench::wire::{flood, run};
+
+#[derive(Debug, Parser)]
+#[command(about = "Loggia's benchmarks: ratios and medians, measured side by side in one run")]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Framing and the JSON-RPC peer.
+    Wire {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 7)]
+        rounds: usize,
+        /// How long the floods last.
+        #[arg(long, default_value_t = 10)]
+        flood_seconds: u64,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// The other end of a pipe; started by the benchmark itself.
+    #[command(hide = true)]
+    Serve {
+        /// Who serves.
+        contender: String,
+    },
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        match arguments.what {
+            What::Serve { contender } => run::serve(&contender).await,
+            What::Wire { rounds, flood_seconds, json } => wire(rounds, flood_seconds, json).await,
+        }
+    })
+}
+
+async fn wire(rounds: usize, flood_seconds: u64, json: bool) -> Result<()> {
+    // Before anything else has grown the process.
+    let unread = flood::flood(flood_seconds, false).await?;
+    let read = flood::flood(flood_seconds, true).await?;
+    let rows = run::all(rounds).await?;
+    if json {
+        for row in &rows {
+            println!("{}", serde_json::to_string(row)?);
+        }
+    } else {
+        println!(
+            "Pipelined echo, medians of {rounds} rounds, contenders taking turns.{}",
+            run::render(&rows)
+        );
+    }
+    println!("\nA peer that floods");
+    println!("{}", run::render_flood("reads none of our answers", flood_seconds, &unread));
+    println!("{}", run::render_flood("reads them all", flood_seconds, &read));
+    Ok(())
+}

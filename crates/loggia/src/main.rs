@@ -1,2 +1,65 @@
-//! Placeholder.
-fn main() {}
+//! The `loggia` command: parse, load the configuration, run one command, report, leave.
+//!
+//! This crate wires the others together. What it owns itself is what a person at a terminal meets: flags,
+//! configuration, messages and exit codes. Data goes to stdout, talk goes to stderr.
+//!
+//! What always holds: nothing prints or exits except through [`output`], [`errors`] and this file, and a
+//! reader that closes our stdout early is a normal end.
+
+mod cli;
+mod color;
+mod commands;
+mod config;
+mod env_vars;
+mod errors;
+mod exit_code;
+mod inspect;
+mod logging;
+mod nearest;
+mod output;
+mod supervise;
+
+use crate::cli::{Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand};
+use crate::config::Config;
+use crate::errors::Error;
+use crate::exit_code::ExitCode;
+
+fn main() -> std::process::ExitCode {
+    color::settle(color::asked_early());
+    let done = match cli::parse() {
+        Ok(Asked::Public(cli)) => run(cli),
+        Ok(Asked::Hidden(HiddenCommand::Supervise)) => return supervise::run(),
+        Ok(Asked::Hidden(HiddenCommand::Docs(arguments))) => commands::docs::run(&arguments),
+        Err(error) => return errors::report_usage(&error).into(),
+    };
+    match done {
+        Ok(code) => code.into(),
+        Err(error) => errors::report(&error).into(),
+    }
+}
+
+fn run(cli: Cli) -> Result<ExitCode, Error> {
+    match cli.command {
+        Command::Inspect(arguments) => {
+            start(&cli.flags)?;
+            commands::inspect::run(&arguments)
+        }
+        Command::Config(ConfigCommand::Show(arguments)) => {
+            commands::config_show::run(&start(&cli.flags)?, &arguments)
+        }
+        // The rest must work however broken the configuration is.
+        Command::Config(ConfigCommand::Path(arguments)) => commands::config_path::run(&arguments),
+        Command::Completions(arguments) => commands::completions::run(&arguments),
+    }
+}
+
+/// Loads the configuration and makes colours and the log follow it.
+fn start(flags: &GlobalFlags) -> Result<Config, Error> {
+    let config = Config::load(flags)?;
+    color::settle(config.color());
+    logging::start(config.log_level());
+    if config.log_level() >= tracing::level_filters::LevelFilter::WARN {
+        errors::warn_of_ignored(&config);
+    }
+    Ok(config)
+}

@@ -13,3 +13,4 @@
 pub mod child;
 pub mod framing;
 pub mod peer;
+pub mod stdio;

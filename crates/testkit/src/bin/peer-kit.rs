@@ -115,7 +115,7 @@ fn noisy() {
 
 async fn serve_echo(framing: Framing) {
     let settings = Settings::new("host", Dialect::STANDARD);
-    let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
+    let (stdin, stdout) = loggia_wire::stdio::take().expect("the test gave us pipes");
     match framing {
         Framing::ContentLength => {
             connect(stdin, stdout, ContentLength::new(CAP), settings, echo()).1.run().await

@@ -1,0 +1,64 @@
+//! Allocations per small round trip, ours beside the floor's. A binary of its own, because counting slows every
+//! allocation down and would falsify the other figures.
+
+#![expect(clippy::print_stdout, reason = "a benchmark's figures are its output")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use anyhow::Result;
+use loggia_bench::wire::payload::{Load, SMALL};
+use loggia_bench::wire::{CAP, floor, ours};
+use loggia_wire::framing::ContentLength;
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+#[expect(unsafe_code, reason = "a global allocator is an unsafe trait; this one counts and passes on")]
+// SAFETY: every call goes to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn main() -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let load = Load { requests: 20_000, ..SMALL };
+    let (floor, ours) = runtime.block_on(async {
+        // Once to warm up, once to count.
+        let mut counted = [0.0; 2];
+        for _ in 0..2 {
+            let start = ALLOCATIONS.load(Relaxed);
+            floor::in_memory(ContentLength::new(CAP), load).await?;
+            let between = ALLOCATIONS.load(Relaxed);
+            ours::in_memory(ContentLength::new(CAP), load).await?;
+            let end = ALLOCATIONS.load(Relaxed);
+            counted = [between - start, end - between].map(|count| count as f64 / load.requests as f64);
+        }
+        anyhow::Ok((counted[0], counted[1]))
+    })?;
+    println!("\nAllocations per small round trip: floor {floor:.2}, Loggia {ours:.2}");
+    println!("  both: the text of the parameters and of the result, once on each side they are read on;");
+    println!(
+        "  floor: `jsonrpc` and `method` as owned text; Loggia: the caller's slot and the handler's future."
+    );
+    Ok(())
+}

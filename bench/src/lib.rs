@@ -1,0 +1,7 @@
+//! Benchmarks that compare, in one run, what we built with a floor and with what people use instead.
+//!
+//! Machines are shared and noisy: contenders take turns within a round, every figure is a median over rounds,
+//! and what counts is the ratio to the floor measured beside it.
+
+pub mod measure;
+pub mod wire;

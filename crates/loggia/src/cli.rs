@@ -1,0 +1,216 @@
+//! The command line as a form: flags, their help, and nothing about what they do.
+//!
+//! Values that also exist as configuration keys take their choices from the table of keys, so that a flag
+//! and a file can never disagree about what is allowed.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{ArgAction, Args, Parser, Subcommand};
+
+use crate::config::keys;
+use crate::inspect::ProtocolName;
+
+const ABOUT: &str = "One coding agent, many doors";
+
+const LONG_ABOUT: &str = "\
+Loggia is a local-first coding-agent server: one agent, many doors.
+
+This version reads and checks the five wire protocols and manages its configuration. The doors, the agent \
+and the hosts are not built yet.";
+
+const EXAMPLES: &str = "\
+Examples:
+  loggia inspect                             look at a recorded conversation of each protocol
+  loggia inspect hermes session.bin          check a recorded byte stream
+  loggia config show                         every setting and where its value came from
+  loggia --set policy.preset=read-only config show policy.preset
+  loggia completions bash > ~/.local/share/bash-completion/completions/loggia
+
+Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found; all are in docs/reference/exit-codes.md.";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "loggia",
+    version,
+    about = ABOUT,
+    long_about = LONG_ABOUT,
+    after_help = EXAMPLES,
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    /// Flags every command takes.
+    #[command(flatten)]
+    pub(crate) flags: GlobalFlags,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags every command takes.
+#[derive(Debug, Default, Args)]
+pub(crate) struct GlobalFlags {
+    /// Set a configuration key for this run; may be repeated
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = parse_assignment, help_heading = "Configuration")]
+    pub(crate) set: Vec<(String, String)>,
+
+    /// Colour the output
+    ///
+    /// `auto` colours only a terminal, and respects NO_COLOR and CLICOLOR_FORCE.
+    #[arg(long, global = true, value_name = "WHEN", value_parser = PossibleValuesParser::new(keys::COLOR_CHOICES), help_heading = "Output")]
+    pub(crate) color: Option<String>,
+
+    /// Say more on stderr: -v for info, -vv for debug, -vvv for trace
+    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with_all = ["quiet", "log_level"], help_heading = "Output")]
+    pub(crate) verbose: u8,
+
+    /// Say only what is an error
+    #[arg(short, long, global = true, conflicts_with = "log_level", help_heading = "Output")]
+    pub(crate) quiet: bool,
+
+    /// Say what is at least this important on stderr
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = PossibleValuesParser::new(keys::LOG_LEVELS), help_heading = "Output")]
+    pub(crate) log_level: Option<String>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check a recorded conversation of one of the five protocols
+    #[command(long_about = INSPECT_ABOUT)]
+    Inspect(InspectArguments),
+    /// Look at the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
+}
+
+/// The commands people never type. They have a form of their own: in the public one, messages and
+/// completions would offer them even when hidden.
+#[derive(Debug, Parser)]
+#[command(name = "loggia", disable_help_subcommand = true)]
+pub(crate) enum HiddenCommand {
+    /// Check or rewrite the generated parts of the reference pages
+    #[command(name = "__docs")]
+    Docs(DocsArguments),
+    /// Start a program, watch over it and end it with its whole group
+    #[command(name = "__supervise")]
+    Supervise,
+}
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// Something people ask for.
+    Public(Cli),
+    /// Something our own processes and chores ask for.
+    Hidden(HiddenCommand),
+}
+
+/// Reads the command line of this process.
+pub(crate) fn parse() -> Result<Asked, clap::Error> {
+    let hidden = std::env::args_os().nth(1).is_some_and(|word| word.as_encoded_bytes().starts_with(b"__"));
+    if hidden { HiddenCommand::try_parse().map(Asked::Hidden) } else { Cli::try_parse().map(Asked::Public) }
+}
+
+/// Look at the configuration.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print every setting, its value and where the value came from
+    Show(ConfigShowArguments),
+    /// Print which files the configuration is read from
+    Path(ConfigPathArguments),
+}
+
+/// Arguments of `config show`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigShowArguments {
+    /// Show only this key, with what it means
+    #[arg(value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `config path`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigPathArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// Whose script to print
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+const INSPECT_ABOUT: &str = "\
+Reads a recorded byte stream, cuts it into messages as the protocol says, checks each message against the \
+protocol's table, and prints one line per message: its number, who sends it, its kind, its method or type, \
+its id and its size. What does not fit is told below the message with the path of the field.
+
+Without FILE it shows a short sample conversation that is built into the program; without PROTOCOL, one of \
+each protocol.
+
+Exits with code 4 when a message has a fault.";
+
+/// Arguments of `inspect`.
+#[derive(Debug, Args)]
+pub(crate) struct InspectArguments {
+    /// Which protocol the stream speaks
+    #[arg(value_enum)]
+    pub(crate) protocol: Option<ProtocolName>,
+    /// The recorded bytes; `-` reads stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print one JSON object per message
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Stop after this many messages
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+}
+
+/// Arguments of the hidden `__docs`.
+#[derive(Debug, Args)]
+pub(crate) struct DocsArguments {
+    /// The directory that holds the pages
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Rewrite what is not current; without it, only tell
+    #[arg(long)]
+    pub(crate) write: bool,
+}
+
+fn parse_assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.to_owned())),
+        None => Err("expected KEY=VALUE, as in `policy.preset=read-only`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_form_is_consistent() {
+        Cli::command().debug_assert();
+        HiddenCommand::command().debug_assert();
+    }
+
+    #[test]
+    fn an_assignment_is_split_at_its_first_equals_sign() {
+        assert_eq!(parse_assignment("a.b=c=d"), Ok(("a.b".to_owned(), "c=d".to_owned())));
+        assert_eq!(parse_assignment("a.b="), Ok(("a.b".to_owned(), String::new())));
+        assert!(parse_assignment("a.b").is_err());
+    }
+}

@@ -1,0 +1,10 @@
+//! One file per command: what it does once its arguments are read.
+//!
+//! A command gets its arguments and, if it needs it, the configuration; it prints through
+//! [`crate::output::Printer`] and returns how to leave.
+
+pub(crate) mod completions;
+pub(crate) mod config_path;
+pub(crate) mod config_show;
+pub(crate) mod docs;
+pub(crate) mod inspect;

@@ -1,0 +1,88 @@
+//! Configuration: what is set, by whom, and what that means in the end.
+//!
+//! Values come in layers, later ones win: built-in defaults, the user's file, the workspace's file,
+//! `LOGGIA_*` variables, flags. The table in [`keys`] says what can be set; everything else here walks it.
+//!
+//! What always holds:
+//! - a value is checked against its key where it is read, so a [`Setting`] is never malformed;
+//! - a workspace that is not trusted can only tighten: what it may not set is kept as [`Ignored`], with the reason;
+//! - every value knows where it came from.
+
+mod error;
+pub(crate) mod keys;
+mod layers;
+mod load;
+pub(crate) mod places;
+pub(crate) mod show;
+mod trust;
+mod value;
+
+use std::path::{Path, PathBuf};
+
+use anstream::ColorChoice;
+use tracing::level_filters::LevelFilter;
+
+pub(crate) use error::ConfigError;
+pub(crate) use layers::{Ignored, Setting};
+
+use crate::cli::GlobalFlags;
+use crate::{color, env_vars, logging};
+use keys::Key;
+use places::Places;
+use value::Value;
+
+/// The effective configuration: one setting per key, in the table's order.
+#[derive(Debug)]
+pub(crate) struct Config {
+    settings: Vec<Setting>,
+    user_file: PathBuf,
+}
+
+impl Config {
+    /// Reads all layers of this process and settles each key.
+    pub(crate) fn load(flags: &GlobalFlags) -> Result<Self, ConfigError> {
+        let variables = env_vars::ours();
+        let places = Places::find()?;
+        let mut layers = vec![load::user_file(&places.user_file())?];
+        if let Some(root) = &places.workspace {
+            let trust = trust::of(root, &places.trust_file())?;
+            layers.push(load::workspace_file(&Places::workspace_file(root), trust)?);
+        }
+        layers.push(load::variables(&variables)?);
+        layers.push(load::flags(flags)?);
+        Ok(Self { settings: layers::settle(layers), user_file: places.user_file() })
+    }
+
+    /// Every key's setting, in the table's order.
+    pub(crate) fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// What an untrusted workspace tried to set in vain.
+    pub(crate) fn ignored(&self) -> impl Iterator<Item = (&Setting, &Ignored)> {
+        self.settings.iter().flat_map(|setting| setting.ignored.iter().map(move |ignored| (setting, ignored)))
+    }
+
+    /// The user's own file, whether or not it exists.
+    pub(crate) fn user_file(&self) -> &Path {
+        &self.user_file
+    }
+
+    /// `ui.color`.
+    pub(crate) fn color(&self) -> ColorChoice {
+        color::choice(self.text(&keys::UI_COLOR))
+    }
+
+    /// `log.level`.
+    pub(crate) fn log_level(&self) -> LevelFilter {
+        logging::level(self.text(&keys::LOG_LEVEL))
+    }
+
+    fn text(&self, key: &Key) -> &str {
+        let setting = self.settings.iter().find(|setting| setting.key.path == key.path);
+        match setting.map(|setting| &setting.value) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The table of keys: all that can be set, stated once.
+//!
+//! Defaults, types, variables, help, what a workspace may do before it is trusted, and the reference page all
+//! come from here. A key exists only when its meaning is decided; one that nothing reads yet says so.
+
+use std::borrow::Cow;
+
+use super::value::{Value, ValueType};
+use crate::env_vars;
+
+/// One thing that can be set.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// Its dotted name, as in `[server] addr = …`.
+    pub(crate) path: &'static str,
+    /// What it takes.
+    pub(crate) kind: ValueType,
+    /// Its value when nobody sets it.
+    pub(crate) default: Value,
+    /// What it means, in one sentence.
+    pub(crate) doc: &'static str,
+    /// Who reads it.
+    pub(crate) used_by: UsedBy,
+    /// What a workspace's own file may do with it before the workspace is trusted.
+    pub(crate) workspace: WorkspaceRule,
+}
+
+/// Who reads a key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum UsedBy {
+    /// This part of the program, today.
+    Now(&'static str),
+    /// This part, once it exists.
+    NotBuiltYet(&'static str),
+}
+
+/// What the file of an untrusted workspace may do with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WorkspaceRule {
+    /// Set it: nothing depends on it but looks.
+    Free,
+    /// Not touch it, for this reason.
+    Never(&'static str),
+    /// Set it to something at least as tight as the value beneath.
+    OnlyTighter(Tightness),
+}
+
+/// Which of two values is the tighter one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tightness {
+    /// The word that stands earlier in the list of choices.
+    EarlierWord,
+    /// The smaller number; zero means "no limit" and is the loosest.
+    SmallerZeroIsNone,
+    /// The smaller number, down to zero.
+    Smaller,
+    /// `true`.
+    True,
+    /// `false`.
+    False,
+}
+
+const POLICY_PRESETS: &[&str] = &["read-only", "ask", "auto-edit", "full"];
+/// Choices of `ui.color` and `--color`.
+pub(crate) const COLOR_CHOICES: [&str; 3] = ["auto", "always", "never"];
+/// Choices of `log.level` and `--log-level`, from silent to loud.
+pub(crate) const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Address of the http door.
+pub(crate) static SERVER_ADDR: Key = Key {
+    path: "server.addr",
+    kind: ValueType::Address,
+    default: text("127.0.0.1:3199"),
+    doc: "Address the http door listens on.",
+    used_by: UsedBy::NotBuiltYet("http door"),
+    workspace: WorkspaceRule::Never("it decides who can reach the server"),
+};
+
+static SERVER_IDLE_EXIT_MINUTES: Key = Key {
+    path: "server.idle_exit_minutes",
+    kind: ValueType::Count,
+    default: Value::Count(30),
+    doc: "Minutes without a client, a running turn or a pending question after which a daemon that was started by itself leaves.",
+    used_by: UsedBy::NotBuiltYet("daemon"),
+    workspace: WorkspaceRule::Never("the daemon serves all workspaces"),
+};
+
+/// How much is said on stderr.
+pub(crate) static LOG_LEVEL: Key = Key {
+    path: "log.level",
+    kind: ValueType::Choice(&LOG_LEVELS),
+    default: text("warn"),
+    doc: "What is said on stderr: this level and everything more important.",
+    used_by: UsedBy::Now("every command that reads the configuration"),
+    workspace: WorkspaceRule::Never("it could hide the warnings about the workspace itself"),
+};
+
+/// Whether output is coloured.
+pub(crate) static UI_COLOR: Key = Key {
+    path: "ui.color",
+    kind: ValueType::Choice(&COLOR_CHOICES),
+    default: text("auto"),
+    doc: "Whether output is coloured; `auto` colours only a terminal.",
+    used_by: UsedBy::Now("every command that reads the configuration"),
+    workspace: WorkspaceRule::Free,
+};
+
+/// The model new sessions begin with.
+pub(crate) static MODEL_DEFAULT: Key = Key {
+    path: "model.default",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "Model of new sessions, as `provider:model`; empty means that Loggia looks for one.",
+    used_by: UsedBy::NotBuiltYet("models"),
+    workspace: WorkspaceRule::Never("it decides who is sent the code"),
+};
+
+static POLICY_PRESET: Key = Key {
+    path: "policy.preset",
+    kind: ValueType::Choice(POLICY_PRESETS),
+    default: text("ask"),
+    doc: "What happens to a tool call that no rule matches.",
+    used_by: UsedBy::NotBuiltYet("engine"),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::EarlierWord),
+};
+
+static POLICY_APPROVAL_TIMEOUT_S: Key = Key {
+    path: "policy.approval_timeout_s",
+    kind: ValueType::Count,
+    default: Value::Count(0),
+    doc: "Seconds after which an unanswered question counts as refused; 0 waits for ever.",
+    used_by: UsedBy::NotBuiltYet("engine"),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::SmallerZeroIsNone),
+};
+
+static POLICY_MAX_STEPS: Key = Key {
+    path: "policy.max_steps",
+    kind: ValueType::Count,
+    default: Value::Count(100),
+    doc: "Model calls one turn may make; 0 sets no limit.",
+    used_by: UsedBy::NotBuiltYet("engine"),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::SmallerZeroIsNone),
+};
+
+static POLICY_MAX_TOKENS: Key = Key {
+    path: "policy.max_tokens",
+    kind: ValueType::Count,
+    default: Value::Count(0),
+    doc: "Tokens one turn may use; 0 sets no limit.",
+    used_by: UsedBy::NotBuiltYet("engine"),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::SmallerZeroIsNone),
+};
+
+static SANDBOX_REQUIRED: Key = Key {
+    path: "sandbox.required",
+    kind: ValueType::Switch,
+    default: Value::Switch(false),
+    doc: "Whether a command is refused when no sandbox works on this machine.",
+    used_by: UsedBy::NotBuiltYet("runner"),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::True),
+};
+
+static SANDBOX_NETWORK: Key = Key {
+    path: "sandbox.network",
+    kind: ValueType::Switch,
+    default: Value::Switch(false),
+    doc: "Whether commands in the sandbox may use the network.",
+    used_by: UsedBy::NotBuiltYet("runner"),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::False),
+};
+
+static RUNNER_COMMAND_TIMEOUT_S: Key = Key {
+    path: "runner.command_timeout_s",
+    kind: ValueType::Count,
+    default: Value::Count(120),
+    doc: "Seconds after which a running command is ended; 0 sets no limit.",
+    used_by: UsedBy::NotBuiltYet("runner"),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::SmallerZeroIsNone),
+};
+
+static RUNNER_OUTPUT_BYTES: Key = Key {
+    path: "runner.output_bytes",
+    kind: ValueType::Count,
+    default: Value::Count(1024 * 1024),
+    doc: "Bytes of a command's output that are kept, from its head and its tail.",
+    used_by: UsedBy::NotBuiltYet("runner"),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
+};
+
+static LIMITS_GUEST_RESTART_ATTEMPTS: Key = Key {
+    path: "limits.guest_restart_attempts",
+    kind: ValueType::Count,
+    default: Value::Count(3),
+    doc: "Crashes in a row after which a plugin is not started again.",
+    used_by: UsedBy::NotBuiltYet("plugin host"),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
+};
+
+/// Every key, in documentation order.
+pub(crate) static ALL: &[&Key] = &[
+    &SERVER_ADDR,
+    &SERVER_IDLE_EXIT_MINUTES,
+    &LOG_LEVEL,
+    &UI_COLOR,
+    &MODEL_DEFAULT,
+    &POLICY_PRESET,
+    &POLICY_APPROVAL_TIMEOUT_S,
+    &POLICY_MAX_STEPS,
+    &POLICY_MAX_TOKENS,
+    &SANDBOX_REQUIRED,
+    &SANDBOX_NETWORK,
+    &RUNNER_COMMAND_TIMEOUT_S,
+    &RUNNER_OUTPUT_BYTES,
+    &LIMITS_GUEST_RESTART_ATTEMPTS,
+];
+
+const fn text(text: &'static str) -> Value {
+    Value::Text(Cow::Borrowed(text))
+}
+
+/// The key of that name.
+pub(crate) fn find(path: &str) -> Option<&'static Key> {
+    ALL.iter().copied().find(|key| key.path == path)
+}
+
+/// Whether some key lives under `section.`.
+pub(crate) fn is_section(section: &str) -> bool {
+    ALL.iter().any(|key| key.path.strip_prefix(section).is_some_and(|rest| rest.starts_with('.')))
+}
+
+impl Key {
+    /// The variable that sets it.
+    pub(crate) fn variable(&self) -> String {
+        format!("{}{}", env_vars::PREFIX, self.path.replace('.', "_").to_uppercase())
+    }
+}
+
+impl Tightness {
+    /// Whether `asked` is at least as tight as `beneath`. Values of different types never meet here.
+    pub(crate) fn allows(self, kind: ValueType, asked: &Value, beneath: &Value) -> bool {
+        match (self, asked, beneath) {
+            (Self::EarlierWord, Value::Text(asked), Value::Text(beneath)) => {
+                let ValueType::Choice(words) = kind else { return false };
+                let rank = |word: &str| words.iter().position(|known| *known == word);
+                rank(asked).is_some_and(|asked| rank(beneath).is_some_and(|beneath| asked <= beneath))
+            }
+            (Self::Smaller, Value::Count(asked), Value::Count(beneath)) => asked <= beneath,
+            (Self::SmallerZeroIsNone, Value::Count(asked), Value::Count(beneath)) => {
+                *beneath == 0 || (*asked != 0 && asked <= beneath)
+            }
+            (Self::True, Value::Switch(asked), Value::Switch(beneath)) => *asked || !*beneath,
+            (Self::False, Value::Switch(asked), Value::Switch(beneath)) => !*asked || *beneath,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_fits_its_type_and_its_rule() {
+        for key in ALL {
+            assert!(key.kind.check(key.default.clone()).is_some(), "{}", key.path);
+            if let WorkspaceRule::OnlyTighter(tightness) = key.workspace {
+                assert!(tightness.allows(key.kind, &key.default, &key.default), "{}", key.path);
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_have_a_section() {
+        for (position, key) in ALL.iter().enumerate() {
+            assert!(ALL[..position].iter().all(|earlier| earlier.path != key.path), "{}", key.path);
+            assert_eq!(key.path.split('.').count(), 2, "{}", key.path);
+            assert!(!is_section(key.path), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn tighter_is_what_the_rule_says() {
+        let presets = ValueType::Choice(POLICY_PRESETS);
+        let words = |asked, beneath| Tightness::EarlierWord.allows(presets, &text(asked), &text(beneath));
+        assert!(words("read-only", "ask") && words("ask", "ask") && !words("auto-edit", "ask"));
+
+        let counts = |rule: Tightness, asked, beneath| {
+            rule.allows(ValueType::Count, &Value::Count(asked), &Value::Count(beneath))
+        };
+        assert!(counts(Tightness::SmallerZeroIsNone, 5, 0) && counts(Tightness::SmallerZeroIsNone, 0, 0));
+        assert!(!counts(Tightness::SmallerZeroIsNone, 0, 5) && !counts(Tightness::SmallerZeroIsNone, 6, 5));
+        assert!(counts(Tightness::Smaller, 0, 5) && !counts(Tightness::Smaller, 5, 0));
+
+        let switches = |rule: Tightness, asked, beneath| {
+            rule.allows(ValueType::Switch, &Value::Switch(asked), &Value::Switch(beneath))
+        };
+        assert!(switches(Tightness::True, true, false) && !switches(Tightness::True, false, true));
+        assert!(switches(Tightness::False, false, true) && !switches(Tightness::False, true, false));
+    }
+}

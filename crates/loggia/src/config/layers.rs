@@ -1,0 +1,221 @@
+//! Layers of values, and how they become one setting per key.
+//!
+//! Pure: no file, no environment. A layer is a list of checked assignments; [`settle`] lays them over the
+//! defaults in order.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::keys::{self, Key, WorkspaceRule};
+use super::trust::Trust;
+use super::value::Value;
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum Origin {
+    /// Nobody set it.
+    Default,
+    /// The user's file.
+    UserFile {
+        /// Which file.
+        #[serde(serialize_with = "lossy")]
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// The workspace's file.
+    WorkspaceFile {
+        /// Which file.
+        #[serde(serialize_with = "lossy")]
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// A variable of the environment.
+    Variable {
+        /// Its name.
+        name: String,
+    },
+    /// A flag.
+    Flag {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A path as text. A path that is not UTF-8 is still worth showing.
+fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::UserFile { path, line } | Self::WorkspaceFile { path, line } => {
+                write!(f, "{}:{line}", path.display())
+            }
+            Self::Variable { name } | Self::Flag { name } => f.write_str(name),
+        }
+    }
+}
+
+/// One value for one key, checked against the key.
+#[derive(Debug, Clone)]
+pub(crate) struct Assignment {
+    pub(crate) key: &'static Key,
+    pub(crate) value: Value,
+    pub(crate) origin: Origin,
+}
+
+/// What one source sets, and how far the source is trusted.
+#[derive(Debug)]
+pub(crate) struct Layer {
+    pub(crate) assignments: Vec<Assignment>,
+    pub(crate) trust: Trust,
+}
+
+impl Layer {
+    /// A layer the user wrote.
+    pub(crate) fn trusted(assignments: Vec<Assignment>) -> Self {
+        Self { assignments, trust: Trust::Full }
+    }
+}
+
+/// A key's effective value and its history.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    /// Which key.
+    pub(crate) key: &'static Key,
+    /// What holds.
+    pub(crate) value: Value,
+    /// Where that came from.
+    pub(crate) origin: Origin,
+    /// What was asked for and not taken.
+    pub(crate) ignored: Vec<Ignored>,
+}
+
+/// A value that was not taken.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Ignored {
+    /// What was asked for.
+    pub(crate) value: Value,
+    /// By whom.
+    pub(crate) origin: Origin,
+    /// Why it was not taken.
+    pub(crate) reason: String,
+}
+
+/// Lays the layers over the defaults, the last one on top.
+pub(crate) fn settle(layers: Vec<Layer>) -> Vec<Setting> {
+    let mut settings: Vec<Setting> = keys::ALL
+        .iter()
+        .map(|key| Setting { key, value: key.default.clone(), origin: Origin::Default, ignored: Vec::new() })
+        .collect();
+    for Layer { assignments, trust } in layers {
+        for assignment in assignments {
+            if let Some(setting) = settings.iter_mut().find(|setting| setting.key.path == assignment.key.path)
+            {
+                setting.lay(assignment, trust);
+            }
+        }
+    }
+    settings
+}
+
+impl Setting {
+    fn lay(&mut self, Assignment { value, origin, .. }: Assignment, trust: Trust) {
+        match self.refusal(&value, trust) {
+            None => {
+                self.value = value;
+                self.origin = origin;
+            }
+            Some(reason) => self.ignored.push(Ignored { value, origin, reason }),
+        }
+    }
+
+    fn refusal(&self, asked: &Value, trust: Trust) -> Option<String> {
+        let rule = match trust {
+            Trust::Full => WorkspaceRule::Free,
+            Trust::TightenOnly => self.key.workspace,
+        };
+        match rule {
+            WorkspaceRule::Free => None,
+            WorkspaceRule::Never(reason) => {
+                Some(format!("only a trusted workspace may set it, because {reason}"))
+            }
+            WorkspaceRule::OnlyTighter(tightness) => (!tightness.allows(self.key.kind, asked, &self.value))
+                .then(|| format!("only a trusted workspace may loosen `{}`", self.value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(trust: Trust, name: &str, values: &[(&str, &str)]) -> Layer {
+        let assignments = values
+            .iter()
+            .map(|(path, text)| {
+                let key = keys::find(path).expect("a known key");
+                let value = key.kind.read(text).expect("a value that fits");
+                Assignment { key, value, origin: Origin::Flag { name: name.to_owned() } }
+            })
+            .collect();
+        Layer { assignments, trust }
+    }
+
+    /// Settles the layers and says in one line what became of a key.
+    fn check(layers: Vec<Layer>, path: &str, expected: &str) {
+        let settings = settle(layers);
+        let setting = settings.iter().find(|setting| setting.key.path == path).unwrap();
+        let mut line = format!("{} from {}", setting.value, setting.origin);
+        for ignored in &setting.ignored {
+            line.push_str(&format!("; not {} from {}", ignored.value, ignored.origin));
+        }
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn the_last_layer_wins() {
+        let full = |name, value| layer(Trust::Full, name, &[("policy.preset", value)]);
+        check(vec![], "policy.preset", "\"ask\" from default");
+        check(vec![full("a", "full"), full("b", "read-only")], "policy.preset", "\"read-only\" from b");
+    }
+
+    #[test]
+    fn an_untrusted_layer_only_tightens_what_lies_beneath() {
+        let lay = |beneath, asked| {
+            vec![
+                layer(Trust::Full, "user", &[("policy.preset", beneath)]),
+                layer(Trust::TightenOnly, "workspace", &[("policy.preset", asked)]),
+            ]
+        };
+        check(lay("auto-edit", "ask"), "policy.preset", "\"ask\" from workspace");
+        check(
+            lay("read-only", "ask"),
+            "policy.preset",
+            "\"read-only\" from user; not \"ask\" from workspace",
+        );
+        let mut layers = lay("ask", "full");
+        layers.push(layer(Trust::Full, "flag", &[("policy.preset", "full")]));
+        check(layers, "policy.preset", "\"full\" from flag; not \"full\" from workspace");
+    }
+
+    #[test]
+    fn some_keys_are_closed_to_an_untrusted_layer_and_some_are_free() {
+        let asked = [("model.default", "evil:model"), ("ui.color", "never")];
+        let layers = |trust| vec![layer(trust, "workspace", &asked)];
+        check(
+            layers(Trust::TightenOnly),
+            "model.default",
+            "\"\" from default; not \"evil:model\" from workspace",
+        );
+        check(layers(Trust::Full), "model.default", "\"evil:model\" from workspace");
+        check(layers(Trust::TightenOnly), "ui.color", "\"never\" from workspace");
+    }
+}

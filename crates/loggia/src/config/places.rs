@@ -1,0 +1,95 @@
+//! Where configuration lives: the user's directories and the workspace around the current directory.
+//!
+//! Only looks; reads no file's content.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+
+use super::ConfigError;
+use crate::env_vars::{self, Variable};
+
+const FILE: &str = "config.toml";
+const TRUST_FILE: &str = "trust.toml";
+const WORKSPACE_DIRECTORY: &str = ".loggia";
+/// What makes a directory a workspace root.
+const ROOT_MARKS: [&str; 2] = [WORKSPACE_DIRECTORY, ".git"];
+
+/// The directories that matter to this process.
+#[derive(Debug)]
+pub(crate) struct Places {
+    config: PathBuf,
+    data: PathBuf,
+    /// The workspace around the current directory, if there is one, by its real path.
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+impl Places {
+    /// Looks at the environment and at the directories above the current one.
+    pub(crate) fn find() -> Result<Self, ConfigError> {
+        Ok(Self {
+            config: directory(&env_vars::CONFIG_DIR, etcetera::base_strategy::Xdg::config_dir)?,
+            data: directory(&env_vars::DATA_DIR, etcetera::base_strategy::Xdg::data_dir)?,
+            // A current directory that no longer exists is in no workspace.
+            workspace: std::env::current_dir().ok().and_then(|start| workspace_root(&start)),
+        })
+    }
+
+    /// The user's own file.
+    pub(crate) fn user_file(&self) -> PathBuf {
+        self.config.join(FILE)
+    }
+
+    /// The list of trusted workspaces.
+    pub(crate) fn trust_file(&self) -> PathBuf {
+        self.data.join(TRUST_FILE)
+    }
+
+    /// The file of the workspace with that root.
+    pub(crate) fn workspace_file(root: &Path) -> PathBuf {
+        root.join(WORKSPACE_DIRECTORY).join(FILE)
+    }
+}
+
+/// The variable's directory, else ours under the XDG one.
+fn directory(
+    variable: &Variable,
+    base: impl FnOnce(&etcetera::base_strategy::Xdg) -> PathBuf,
+) -> Result<PathBuf, ConfigError> {
+    match std::env::var_os(variable.name).filter(|value| !value.is_empty()).map(PathBuf::from) {
+        // Relative to what? A workspace could be put in the place of the user's own directory.
+        Some(path) if path.is_relative() => Err(ConfigError::RelativeDirectory { name: variable.name, path }),
+        Some(path) => Ok(path),
+        None => match etcetera::base_strategy::Xdg::new() {
+            Ok(xdg) => Ok(base(&xdg).join("loggia")),
+            Err(source) => Err(ConfigError::NoHome { name: variable.name, source }),
+        },
+    }
+}
+
+/// The nearest directory, from `start` upwards, that has one of the marks.
+fn workspace_root(start: &Path) -> Option<PathBuf> {
+    let start = start.canonicalize().ok()?;
+    start
+        .ancestors()
+        .find(|directory| ROOT_MARKS.iter().any(|mark| directory.join(mark).exists()))
+        .map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_marked_directory_is_the_workspace() {
+        let directory = tempfile::tempdir().unwrap();
+        let outer = directory.path().canonicalize().unwrap();
+        let inner = outer.join("packages/inner");
+        let deep = inner.join("src/deep");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::create_dir(outer.join(".git")).unwrap();
+        assert_eq!(workspace_root(&deep), Some(outer));
+        std::fs::create_dir(inner.join(".loggia")).unwrap();
+        assert_eq!(workspace_root(&deep), Some(inner));
+    }
+}

@@ -1,0 +1,110 @@
+//! Settings as people and programs read them.
+
+use serde::Serialize;
+
+use super::keys::{Tightness, UsedBy, WorkspaceRule};
+use super::layers::{Ignored, Origin, Setting};
+use super::value::Value;
+use crate::color::{ASIDE, SUBJECT, WARNING};
+use crate::output::printable;
+
+/// A setting as JSON shows it.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    key: &'static str,
+    value: &'a Value,
+    origin: &'a Origin,
+    doc: &'static str,
+    used_by: String,
+    ignored: &'a [Ignored],
+}
+
+/// All settings as a JSON array.
+pub(crate) fn json(settings: &[&Setting]) -> String {
+    let shown: Vec<_> = settings
+        .iter()
+        .map(|setting| Shown {
+            key: setting.key.path,
+            value: &setting.value,
+            origin: &setting.origin,
+            doc: setting.key.doc,
+            used_by: setting.key.used_by.to_string(),
+            ignored: &setting.ignored,
+        })
+        .collect();
+    serde_json::to_string_pretty(&shown).expect("texts, numbers and switches can always be written")
+}
+
+/// All settings as an aligned table; what was ignored stands below its key.
+pub(crate) fn table(settings: &[&Setting]) -> String {
+    let values: Vec<_> =
+        settings.iter().map(|setting| printable(&setting.value.to_string()).into_owned()).collect();
+    let key_width = settings.iter().map(|setting| setting.key.path.len()).max().unwrap_or(0);
+    let value_width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for (setting, value) in settings.iter().zip(&values) {
+        let origin = setting.origin.to_string();
+        let style = if setting.origin == Origin::Default { ASIDE } else { anstyle::Style::new() };
+        lines.push(format!(
+            "{SUBJECT}{:<key_width$}{SUBJECT:#}  {value:<value_width$}  {style}{}{style:#}",
+            setting.key.path,
+            printable(&origin)
+        ));
+        lines.extend(setting.ignored.iter().map(|ignored| format!("  {}", ignored_line(ignored))));
+    }
+    lines.join("\n")
+}
+
+/// One setting with all there is to know about it.
+pub(crate) fn one(setting: &Setting) -> String {
+    let key = setting.key;
+    let mut lines =
+        vec![format!("{SUBJECT}{}{SUBJECT:#} = {}", key.path, printable(&setting.value.to_string()))];
+    let mut fact =
+        |name: &str, text: &str| lines.push(format!("  {ASIDE}{name:<10}{ASIDE:#} {}", printable(text)));
+    fact("from", &setting.origin.to_string());
+    fact("meaning", key.doc);
+    fact("takes", &key.kind.expectation());
+    fact("default", &key.default.to_string());
+    fact("variable", &key.variable());
+    fact("workspace", &key.workspace.to_string());
+    fact("used by", &key.used_by.to_string());
+    lines.extend(setting.ignored.iter().map(|ignored| format!("  {}", ignored_line(ignored))));
+    lines.join("\n")
+}
+
+fn ignored_line(ignored: &Ignored) -> String {
+    let told = format!("{} from {}: {}", ignored.value, ignored.origin, ignored.reason);
+    format!("{WARNING}ignored{WARNING:#}    {}", printable(&told))
+}
+
+impl std::fmt::Display for UsedBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Now(part) => f.write_str(part),
+            Self::NotBuiltYet(part) => write!(f, "(not built yet) {part}"),
+        }
+    }
+}
+
+impl std::fmt::Display for WorkspaceRule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Free => f.write_str("may set it"),
+            Self::Never(reason) => write!(f, "needs trust: {reason}"),
+            Self::OnlyTighter(tightness) => write!(f, "may tighten it: {tightness}"),
+        }
+    }
+}
+
+impl std::fmt::Display for Tightness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::EarlierWord => "an earlier choice",
+            Self::SmallerZeroIsNone => "a smaller number, 0 being the largest",
+            Self::Smaller => "a smaller number",
+            Self::True => "to `true`",
+            Self::False => "to `false`",
+        })
+    }
+}

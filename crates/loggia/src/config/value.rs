@@ -1,0 +1,129 @@
+//! Values of keys: their types, how they are read from text, how they are compared and shown.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Serialize;
+
+/// A value of some key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Value {
+    /// Any text.
+    Text(Cow<'static, str>),
+    /// A whole number, zero or more.
+    Count(u64),
+    /// Yes or no.
+    Switch(bool),
+}
+
+/// Shown as TOML would write it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Count(count) => count.fmt(f),
+            Self::Switch(switch) => switch.fmt(f),
+        }
+    }
+}
+
+/// What a key takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueType {
+    /// Any text.
+    Text,
+    /// A host and a port.
+    Address,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// A whole number, zero or more.
+    Count,
+    /// `true` or `false`.
+    Switch,
+}
+
+impl ValueType {
+    /// What is expected, for messages: "expected …".
+    pub(crate) fn expectation(self) -> String {
+        match self {
+            Self::Text => "text".to_owned(),
+            Self::Address => "an address such as `127.0.0.1:3199`".to_owned(),
+            Self::Choice(words) => {
+                let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Self::Count => "a whole number, zero or more".to_owned(),
+            Self::Switch => "`true` or `false`".to_owned(),
+        }
+    }
+
+    /// Reads a value as a variable or `--set` gives it; `None` when it does not fit.
+    pub(crate) fn read(self, text: &str) -> Option<Value> {
+        match self {
+            Self::Text | Self::Address | Self::Choice(_) => {
+                self.check(Value::Text(Cow::Owned(text.to_owned())))
+            }
+            Self::Count => text.parse().ok().map(Value::Count),
+            Self::Switch => text.parse().ok().map(Value::Switch),
+        }
+    }
+
+    /// Lets a value pass if it fits.
+    pub(crate) fn check(self, value: Value) -> Option<Value> {
+        let fits = match (self, &value) {
+            (Self::Text, Value::Text(_))
+            | (Self::Count, Value::Count(_))
+            | (Self::Switch, Value::Switch(_)) => true,
+            (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_ref()),
+            (Self::Address, Value::Text(text)) => is_address(text),
+            _ => false,
+        };
+        fits.then_some(value)
+    }
+}
+
+/// `HOST:PORT`, where the host may be an IPv6 address in brackets. Whether the host exists is not asked.
+fn is_address(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else { return false };
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let host_fits = match bare {
+        Some(bare) => bare.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !host.is_empty() && host.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_')),
+    };
+    host_fits && port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: ValueType, text: &str, expected: &str) {
+        let read = kind.read(text).map_or("does not fit".to_owned(), |value| value.to_string());
+        assert_eq!(read, expected, "for {text:?} as {kind:?}");
+    }
+
+    #[test]
+    fn texts_are_read_by_type() {
+        check(ValueType::Text, "a \"b\"", r#""a \"b\"""#);
+        check(ValueType::Count, "030", "30");
+        check(ValueType::Count, "-1", "does not fit");
+        check(ValueType::Count, "1.5", "does not fit");
+        check(ValueType::Switch, "true", "true");
+        check(ValueType::Switch, "yes", "does not fit");
+        check(ValueType::Choice(&["a", "b"]), "b", "\"b\"");
+        check(ValueType::Choice(&["a", "b"]), "c", "does not fit");
+    }
+
+    #[test]
+    fn addresses_are_a_host_and_a_port() {
+        for good in ["127.0.0.1:3199", "localhost:0", "[::1]:65535", "my-host.example:80"] {
+            check(ValueType::Address, good, &format!("{good:?}"));
+        }
+        for bad in
+            ["127.0.0.1", ":80", "::1:80", "[::g]:1", "host:65536", "host:+1", "host:", "a b:1", "http://h:1"]
+        {
+            check(ValueType::Address, bad, "does not fit");
+        }
+    }
+}

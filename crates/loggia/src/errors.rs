@@ -1,0 +1,180 @@
+//! What can go wrong, and how people are told.
+//!
+//! Every failure of a command ends up as one [`Error`]. It knows its message, its causes, its hint and its
+//! kind; the kind becomes an exit code in `exit_code.rs`. Only this file writes to stderr on its own account.
+//!
+//! The form is always the same, readable without colours:
+//!
+//! ```text
+//! error: what failed, on what
+//!   cause: why
+//!
+//! hint: what to try
+//! ```
+
+use std::error::Error as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use crate::color::{ERROR, HINT, WARNING};
+use crate::config::{Config, ConfigError};
+use crate::exit_code::ExitCode;
+use crate::output::printable;
+
+/// A command that did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The configuration does not make sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// `config show` was asked for a key that does not exist.
+    #[error("there is no key `{key}`")]
+    NoSuchKey {
+        /// What was asked for.
+        key: String,
+        /// What was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// A file that was named could not be read.
+    #[error("cannot read `{}`", path.display())]
+    Input {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write `{}`", path.display())]
+    WriteFile {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Standard output did not take what we wrote.
+    #[error("cannot write to standard output")]
+    Output {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A reference page has no place for its generated part.
+    #[error("`{}` has no line `{marker}`", path.display())]
+    NoMarker {
+        /// Which page.
+        path: PathBuf,
+        /// The line that is missing.
+        marker: String,
+    },
+    /// Generated parts of reference pages are not what the code says.
+    #[error("not current: {}", pages.join(", "))]
+    StaleDocs {
+        /// Which pages.
+        pages: Vec<String>,
+        /// The command that repairs them.
+        repair: String,
+    },
+}
+
+/// What a failure means to the one who called us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// Whoever read our output has seen enough.
+    ClosedOutput,
+    /// The command line is wrong.
+    Usage,
+    /// The configuration is wrong.
+    Configuration,
+    /// Something outside is not there.
+    Unavailable,
+    /// It is our fault, or the machine's.
+    Internal,
+}
+
+impl Error {
+    /// What the failure means to the caller.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Config(_) => ErrorKind::Configuration,
+            Self::NoSuchKey { .. } => ErrorKind::Usage,
+            Self::Input { .. } => ErrorKind::Unavailable,
+            Self::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => ErrorKind::ClosedOutput,
+            Self::Output { .. } | Self::WriteFile { .. } | Self::NoMarker { .. } | Self::StaleDocs { .. } => {
+                ErrorKind::Internal
+            }
+        }
+    }
+
+    /// What to try.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Config(error) => error.hint(),
+            Self::NoSuchKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
+            Self::NoSuchKey { nearest: None, .. } => Some("`loggia config show` lists all keys".to_owned()),
+            Self::StaleDocs { repair, .. } => Some(format!("run `{repair}`")),
+            _ => None,
+        }
+    }
+}
+
+/// Tells people what went wrong and decides how to leave.
+pub(crate) fn report(error: &Error) -> ExitCode {
+    let kind = error.kind();
+    if kind != ErrorKind::ClosedOutput {
+        let mut causes = Vec::new();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            causes.push(error.to_string());
+            cause = error.source();
+        }
+        say("error", ERROR, &error.to_string(), &causes, error.hint().as_deref());
+    }
+    kind.into()
+}
+
+/// Passes on what the parser of the command line has to say: help, the version, or what is wrong.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    match error.print() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitCode::Failure,
+        _ if error.use_stderr() => ExitCode::Usage,
+        _ => ExitCode::Success,
+    }
+}
+
+/// Tells which settings of an untrusted workspace were left out.
+pub(crate) fn warn_of_ignored(config: &Config) {
+    let mut ignored = config.ignored().peekable();
+    while let Some((setting, value)) = ignored.next() {
+        let message = format!(
+            "ignored `{} = {}` from `{}`: {}",
+            setting.key.path, value.value, value.origin, value.reason
+        );
+        let hint = format!(
+            "the workspace is not trusted; settings you want go into `{}`",
+            config.user_file().display()
+        );
+        // One hint serves them all.
+        let hint = ignored.peek().is_none().then_some(hint);
+        say("warning", WARNING, &message, &[], hint.as_deref());
+    }
+}
+
+/// Tells a plain fact on stderr.
+pub(crate) fn note(message: &str) {
+    // Nobody can be told that stderr is gone.
+    let _ = writeln!(anstream::stderr(), "{}", printable(message));
+}
+
+fn say(word: &str, style: anstyle::Style, message: &str, causes: &[String], hint: Option<&str>) {
+    let mut text = format!("{style}{word}:{style:#} {}\n", printable(message));
+    for cause in causes {
+        text.push_str(&format!("  cause: {}\n", printable(cause)));
+    }
+    if let Some(hint) = hint {
+        text.push_str(&format!("\n{HINT}hint:{HINT:#} {}\n", printable(hint)));
+    }
+    // Nobody can be told that stderr is gone.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,45 @@
+//! The log of this process: to stderr, at one level.
+//!
+//! Lines carry no time: they are read as they appear. Whoever keeps them adds the time.
+
+use std::io::IsTerminal as _;
+
+use anstream::ColorChoice;
+use tracing::level_filters::LevelFilter;
+
+/// Starts the log. A second call changes nothing.
+pub(crate) fn start(level: LevelFilter) {
+    let started = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(anstream::AutoStream::choice(&std::io::stderr()) != ColorChoice::Never)
+        .with_max_level(level)
+        .without_time()
+        .try_init();
+    if started.is_ok() {
+        tracing::debug!(%level, terminal = std::io::stderr().is_terminal(), "log started");
+    }
+}
+
+/// A checked value of `log.level` as a filter.
+pub(crate) fn level(word: &str) -> LevelFilter {
+    match word {
+        "off" => LevelFilter::OFF,
+        "error" => LevelFilter::ERROR,
+        "info" => LevelFilter::INFO,
+        "debug" => LevelFilter::DEBUG,
+        "trace" => LevelFilter::TRACE,
+        _ => LevelFilter::WARN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::keys::LOG_LEVELS;
+
+    #[test]
+    fn every_level_word_has_its_own_filter() {
+        let filters: Vec<_> = LOG_LEVELS.iter().map(|word| level(word)).collect();
+        assert!(filters.is_sorted_by(|quiet, loud| quiet < loud), "{filters:?}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The built `loggia` binary, run as people run it: own directories, own environment, transcript as snapshot.
+#![expect(clippy::unwrap_used, reason = "a test whose stage cannot be set should fail")]
+
+mod color;
+mod command_line;
+mod completions;
+mod config;
+mod config_errors;
+mod config_trust;
+mod documents;
+mod inspect;
+mod stage;
+mod supervise;
