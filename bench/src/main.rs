@@ -27,6 +27,16 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// One contender in memory, over and over, for a profiler to look at.
+    #[command(hide = true)]
+    Profile {
+        /// Large parameters instead of small ones.
+        #[arg(long)]
+        large: bool,
+        /// The floor instead of our peer.
+        #[arg(long)]
+        floor: bool,
+    },
     /// The other end of a pipe; started by the benchmark itself.
     #[command(hide = true)]
     Serve {
@@ -40,6 +50,7 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         match arguments.what {
+            What::Profile { large, floor } => run::profile(large, floor).await,
             What::Serve { contender } => run::serve(&contender).await,
             What::Wire { rounds, flood_seconds, json } => wire(rounds, flood_seconds, json).await,
         }

@@ -2,7 +2,7 @@
 //!
 //! No pending table, no routing, no handlers, no limits: what remains is what nobody can save.
 
-use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -10,6 +10,7 @@ use bytes::BytesMut;
 use loggia_wire::framing::{Codec, Inbound};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::Notify;
 
 use super::payload::{Load, Text, text};
 
@@ -99,43 +100,78 @@ where
     Ok(())
 }
 
-/// Sends the load and waits for every answer.
-pub async fn drive<R, W, C>(reader: R, mut writer: W, codec: C, load: Load) -> Result<Duration>
+/// Sends the load and waits for every answer. Writing and reading go on side by side, or two full pipes would wait
+/// for each other.
+pub async fn drive<R, W, C>(reader: R, writer: W, codec: C, load: Load) -> Result<Duration>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
     C: Codec,
 {
-    let params = text(load.bytes);
-    let mut encoder = codec.clone();
-    let mut source = Source::new(reader, codec);
-    let (mut out, mut body) = (BytesMut::new(), Vec::new());
-    let mut in_flight = VecDeque::new();
-    let (mut sent, mut answered) = (0, 0);
+    let progress = Progress::default();
     let start = Instant::now();
-    while answered < load.requests {
-        while in_flight.len() < load.window && sent < load.requests {
+    tokio::try_join!(
+        send_all(writer, codec.clone(), load, &progress),
+        receive_all(Source::new(reader, codec), load, &progress)
+    )?;
+    Ok(start.elapsed())
+}
+
+/// How many answers are in, for the writer to keep its window.
+#[derive(Default)]
+struct Progress {
+    answered: AtomicUsize,
+    more: Notify,
+}
+
+async fn send_all<W: AsyncWrite + Unpin, C: Codec>(
+    mut writer: W,
+    mut encoder: C,
+    load: Load,
+    progress: &Progress,
+) -> Result<()> {
+    let params = text(load.bytes);
+    let (mut out, mut body) = (BytesMut::new(), Vec::new());
+    let mut sent = 0;
+    while sent < load.requests {
+        let limit = load.requests.min(progress.answered.load(Relaxed) + load.window);
+        if sent == limit {
+            progress.more.notified().await;
+            continue;
+        }
+        while sent < limit {
             sent += 1;
             body.clear();
             let request = RequestOut { jsonrpc: "2.0", id: sent as u64, method: "echo", params: &params };
             serde_json::to_writer(&mut body, &request)?;
             encoder.encode(&body, &mut out)?;
-            in_flight.push_back(sent as u64);
         }
-        if !out.is_empty() {
-            writer.write_all(&out).await?;
-            writer.flush().await?;
-            out.clear();
-        }
+        writer.write_all(&out).await?;
+        writer.flush().await?;
+        out.clear();
+    }
+    Ok(())
+}
+
+async fn receive_all<R: AsyncRead + Unpin, C: Codec>(
+    mut source: Source<R, C>,
+    load: Load,
+    progress: &Progress,
+) -> Result<()> {
+    let length = text(load.bytes).text.len();
+    let mut answered = 0;
+    while answered < load.requests {
         anyhow::ensure!(source.fill().await?, "the server left");
         while let Some(frame) = source.next()? {
             let response: Response = serde_json::from_slice(&frame)?;
-            anyhow::ensure!(in_flight.pop_front() == Some(response.id), "answers in order");
-            anyhow::ensure!(response.result.text.len() == params.text.len(), "the text came back");
             answered += 1;
+            anyhow::ensure!(response.id == answered as u64, "answers in order");
+            anyhow::ensure!(response.result.text.len() == length, "the text came back");
         }
+        progress.answered.store(answered, Relaxed);
+        progress.more.notify_one();
     }
-    Ok(start.elapsed())
+    Ok(())
 }
 
 /// Both ends in this process.

@@ -15,6 +15,7 @@ mod error;
 mod id;
 mod json;
 mod method;
+mod presume;
 mod write;
 
 pub use dialect::{
@@ -25,6 +26,7 @@ pub use error::{ErrorObject, codes};
 pub use id::RequestId;
 pub use json::{FieldError, Json, canonical, decode};
 pub use method::{Kind, MessageInfo, Method, MethodInfo, NoParams, Notification, Order, Origin};
+pub use presume::{Presumed, presume};
 pub use write::{
     AsciiFormatter, write_batch, write_error, write_json, write_notification, write_request, write_response,
 };

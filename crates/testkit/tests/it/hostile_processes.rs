@@ -58,7 +58,7 @@ async fn every_misbehaviour_has_its_outcome_in_content_length_framing() {
 async fn every_misbehaviour_has_its_outcome_in_lines() {
     for (part, expected) in [
         ("echo", "answered"),
-        ("lie-about-length", "timed out"),
+        ("lie-about-length", "the answer to `echo` has the wrong shape: trailing characters"),
         ("declare-too-much", "timed out"),
         ("stall-in-mid-frame", "timed out"),
         ("answer-twice", "answered"),

@@ -98,9 +98,25 @@ pub async fn spawn(keeper: &Keeper, spec: ChildSpec) -> Result<Child, SpawnError
 
 impl Pipes {
     fn new() -> std::io::Result<Self> {
-        Ok(Self { stdin: std::io::pipe()?, stdout: std::io::pipe()?, stderr: std::io::pipe()? })
+        let pipes = Self { stdin: std::io::pipe()?, stdout: std::io::pipe()?, stderr: std::io::pipe()? };
+        widen(&pipes.stdin.1);
+        widen(&pipes.stdout.1);
+        Ok(pipes)
     }
 }
+
+/// Makes room for a few large messages, so that neither side waits in the middle of one for the other to read.
+/// The system may refuse (there is a limit per user); a narrow pipe works too.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &PipeWriter) {
+    const WIDE: usize = 256 * 1024;
+    if let Err(error) = rustix::pipe::fcntl_setpipe_size(pipe, WIDE) {
+        tracing::debug!(%error, "pipe stays narrow");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn widen(_pipe: &PipeWriter) {}
 
 fn start_keeper(keeper: &Keeper, socket: StdUnixStream) -> std::io::Result<tokio::process::Child> {
     Command::new(&keeper.program)

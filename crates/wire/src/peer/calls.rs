@@ -14,7 +14,16 @@ use tokio::sync::oneshot;
 use super::CloseReason;
 
 /// What a caller is told: the unread result, the peer's error, or that the connection ended.
-pub(super) type Answer = Result<Bytes, Failure>;
+pub(super) type Answer = Result<RawResult, Failure>;
+
+/// A result nobody has read yet.
+#[derive(Debug)]
+pub(super) struct RawResult {
+    /// The whole message it came in.
+    pub(super) frame: Bytes,
+    /// The result's text in it. It may be presumed: if it is no JSON value, the frame tells what it is.
+    pub(super) text: Bytes,
+}
 
 #[derive(Debug)]
 pub(super) enum Failure {

@@ -8,17 +8,17 @@ use std::task::Context as TaskContext;
 
 use bytes::Bytes;
 use loggia_jsonrpc::{
-    Body, ErrorObject, Incoming, Invalid, Kind, Malformed, Order, OrphanErrors, RequestId, codes, read,
-    write_error,
+    Body, ErrorObject, FieldError, Incoming, Invalid, Kind, Malformed, Order, OrphanErrors, Presumed,
+    RequestId, codes, presume, read, write_error,
 };
 use serde_json::value::RawValue;
 
 use super::Peer;
-use super::calls::{Failure, Match};
+use super::calls::{Failure, Match, RawResult};
 use super::handle::Shared;
 use super::lane::{Count, Work};
 use super::responder::{Batch, Context, Responder, Target};
-use super::router::Route;
+use super::router::{Route, WrongParams};
 use super::stats::Counters;
 use crate::framing::FrameError;
 
@@ -33,6 +33,9 @@ pub(super) enum Next {
 /// Serves one frame.
 pub(super) fn frame(shared: &Arc<Shared>, cx: &mut TaskContext<'_>, frame: &Bytes) -> Next {
     Counters::add(&shared.counters.frames);
+    if let Some(next) = presumed(shared, cx, frame) {
+        return next;
+    }
     match read(frame, &shared.settings.dialect) {
         Ok(Body::One(message)) => one(shared, cx, frame, message, Target::Stream),
         Ok(Body::Batch(members)) => batch(shared, cx, frame, &members),
@@ -43,12 +46,39 @@ pub(super) fn frame(shared: &Arc<Shared>, cx: &mut TaskContext<'_>, frame: &Byte
     }
 }
 
+/// Serves a frame that is what it seems to be; nothing if it has to be read properly.
+fn presumed(shared: &Arc<Shared>, cx: &mut TaskContext<'_>, frame: &Bytes) -> Option<Next> {
+    match presume(frame, &shared.settings.dialect)? {
+        Presumed::Result { id, result } => {
+            let answer = RawResult { frame: frame.clone(), text: frame.slice_ref(result.as_bytes()) };
+            deliver(shared, &id, shared.calls.answer(&id, Ok(answer)));
+            Some(Next::Go)
+        }
+        Presumed::Call { id, method, params } => {
+            let route = shared.router.find(method)?;
+            if id.is_some() && route.kind != Kind::Request {
+                return None;
+            }
+            let target = id.clone().map_or(Target::Nobody, Target::Stream);
+            match call(shared, cx, route, Some(params), id, target) {
+                Ok(next) => Some(next),
+                Err(wrong) => {
+                    // Read properly, the message tells what is wrong with it; this responder is not needed.
+                    wrong.1.forget();
+                    None
+                }
+            }
+        }
+    }
+}
+
 /// Answers a frame that could not even be taken.
 pub(super) fn refused(shared: &Shared, error: &FrameError) {
     malformed(shared, &ErrorObject::new(codes::INVALID_REQUEST, format!("Invalid Request: {error}")));
 }
 
-fn malformed(shared: &Shared, error: &ErrorObject) {
+/// Counts input that is no message, and answers it where the protocol wants that.
+pub(super) fn malformed(shared: &Shared, error: &ErrorObject) {
     Counters::add(&shared.counters.malformed);
     tracing::debug!(peer = %shared.settings.name, %error, "malformed input");
     if shared.settings.dialect.malformed == Malformed::Answered {
@@ -97,7 +127,8 @@ fn one(
     match message {
         Incoming::Request { id, method, params } => match shared.router.find(&method) {
             Some(route) if route.kind == Kind::Request => {
-                call(shared, cx, route, params, Some(id.clone()), target(id))
+                let called = call(shared, cx, route, params.map(RawValue::get), Some(id.clone()), target(id));
+                called.unwrap_or_else(|wrong| refuse(shared, route, *wrong))
             }
             _ => {
                 let responder = Responder::new(shared.clone(), "", 0, target(id));
@@ -106,7 +137,10 @@ fn one(
             }
         },
         Incoming::Notification { method, params } => match shared.router.find(&method) {
-            Some(route) => call(shared, cx, route, params, None, Target::Nobody),
+            Some(route) => {
+                let called = call(shared, cx, route, params.map(RawValue::get), None, Target::Nobody);
+                called.unwrap_or_else(|wrong| refuse(shared, route, *wrong))
+            }
             None => {
                 Counters::add(&shared.counters.unheard);
                 tracing::debug!(peer = %shared.settings.name, %method, "notification nobody listens to");
@@ -124,16 +158,32 @@ fn one(
     }
 }
 
+/// Answers parameters that do not fit their method.
+fn refuse(shared: &Shared, route: &Route, (error, responder): (FieldError, Responder)) -> Next {
+    if route.kind == Kind::Notification {
+        tracing::warn!(peer = %shared.settings.name, method = route.name, %error, "notification dropped");
+    }
+    responder.fail(&ErrorObject::invalid_params(error));
+    Next::Go
+}
+
 fn answer(shared: &Shared, frame: &Bytes, id: Option<RequestId>, outcome: Result<&RawValue, ErrorObject>) {
     let matched = match (&id, outcome) {
-        (Some(id), Ok(result)) => shared.calls.answer(id, Ok(frame.slice_ref(result.get().as_bytes()))),
+        (Some(id), Ok(result)) => {
+            let text = frame.slice_ref(result.get().as_bytes());
+            shared.calls.answer(id, Ok(RawResult { frame: frame.clone(), text }))
+        }
         (Some(id), Err(error)) => shared.calls.answer(id, Err(Failure::Answered(error))),
         (None, Err(error)) if shared.settings.dialect.orphan_errors == OrphanErrors::FailTheOnlyCall => {
             shared.calls.answer_the_only_one(error)
         }
         (None, _) => Match::Unknown,
     };
-    let id = id.unwrap_or_else(RequestId::null);
+    deliver(shared, &id.unwrap_or_else(RequestId::null), matched);
+}
+
+/// Counts answers that belong to nobody.
+fn deliver(shared: &Shared, id: &RequestId, matched: Match) {
     match matched {
         Match::Delivered => {}
         Match::Late => {
@@ -151,10 +201,10 @@ fn call(
     shared: &Arc<Shared>,
     cx: &mut TaskContext<'_>,
     route: &Route,
-    params: Option<&RawValue>,
+    params: Option<&str>,
     id: Option<RequestId>,
     target: Target,
-) -> Next {
+) -> Result<Next, WrongParams> {
     let serving = &shared.serving;
     let limits = &shared.settings.limits;
     let serial = serving.serial();
@@ -166,17 +216,15 @@ fn call(
     if route.order != Order::Ordered && serving.under_way(count) >= limits.in_flight {
         Counters::add(&shared.counters.overloaded);
         responder.fail(&overloaded(shared));
-        return Next::Go;
+        return Ok(Next::Go);
     }
     let context = Context { peer: Peer::new(shared.clone()), method: route.name, id: id.clone() };
-    let Some(work) = route.begin(context, params, shared.settings.dialect.absent_params, responder) else {
-        return Next::Go;
-    };
+    let work = route.begin(context, params, shared.settings.dialect.absent_params, responder)?;
     if route.order != Order::Ordered {
         serving.start(cx, serial, id, count, work);
-        return Next::Go;
+        return Ok(Next::Go);
     }
-    match serving.start_ordered(cx, limits.ordered_queue, work) {
+    Ok(match serving.start_ordered(cx, limits.ordered_queue, work) {
         Ok(()) => Next::Go,
         Err(work) if id.is_none() => Next::WaitForQueue(work),
         Err(work) => {
@@ -184,7 +232,7 @@ fn call(
             serving.refuse(serial, overloaded(shared), work);
             Next::Go
         }
-    }
+    })
 }
 
 fn overloaded(shared: &Shared) -> ErrorObject {

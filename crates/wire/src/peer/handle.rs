@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_jsonrpc::{
-    ErrorObject, Method, Notification, RequestId, decode, write_notification, write_request,
+    Body, ErrorObject, Incoming, Method, Notification, RequestId, decode, read, write_notification,
+    write_request,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{Answer, Calls, Failure};
+use super::calls::{Answer, Calls, Failure, RawResult};
 use super::connection::Connection;
+use super::dispatch;
 use super::lane::Serving;
 use super::outbox::{Outbox, PushError};
 use super::stats::Counters;
@@ -102,13 +104,13 @@ impl Peer {
             }
             // The table drops a sender only after sending; this is the connection vanishing in mid-air.
             .unwrap_or(Err(Failure::Closed(CloseReason::Local)));
-            entry.answered();
+            let shared = entry.answered();
             let text = match answer {
                 Ok(text) => text,
                 Err(Failure::Answered(error)) => return Err(CallError::Answered(error)),
                 Err(Failure::Closed(reason)) => return Err(CallError::Closed { method: M::NAME, reason }),
             };
-            read_result::<M>(&text)
+            read_result::<M>(&shared, &text)
         }
     }
 
@@ -119,7 +121,7 @@ impl Peer {
         let method = M::NAME;
         let shared = &self.shared;
         let (id, answer) = shared.calls.open().map_err(|reason| CallError::Closed { method, reason })?;
-        let entry = Entry { shared: Some(shared.clone()), id };
+        let entry = Entry { shared: shared.clone(), id: Some(id) };
         let request = RequestId::from(id);
         let dialect = &shared.settings.dialect;
         let pushed = shared
@@ -199,28 +201,43 @@ impl Shared {
     }
 }
 
-fn read_result<M: Method>(text: &[u8]) -> Result<M::Result, CallError> {
-    // The text was cut out of a frame as a JSON value, which is UTF-8; the check is for the type system.
-    let text = std::str::from_utf8(text).unwrap_or("null");
-    decode(text).map_err(|error| CallError::WrongShape { method: M::NAME, error })
+fn read_result<M: Method>(shared: &Shared, result: &RawResult) -> Result<M::Result, CallError> {
+    let wrong_shape = |error| CallError::WrongShape { method: M::NAME, error };
+    // The text was cut out of a frame that is UTF-8; the check is for the type system.
+    let text = std::str::from_utf8(&result.text).unwrap_or_default();
+    let error = match decode(text) {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    // Its text was presumed, so the message is read properly now: it may go on after its result, or be no JSON.
+    match read(&result.frame, &shared.settings.dialect) {
+        Ok(Body::One(Incoming::Response { outcome: Ok(raw), .. })) => decode(raw.get()).map_err(wrong_shape),
+        Ok(Body::One(Incoming::Response { outcome: Err(error), .. })) => Err(CallError::Answered(error)),
+        Ok(_) => Err(wrong_shape(error)),
+        Err(broken) => {
+            dispatch::malformed(shared, &broken.to_error());
+            Err(wrong_shape(error))
+        }
+    }
 }
 
 /// A call's place in the table: dropping it unanswered gives the call up.
 struct Entry {
-    shared: Option<Arc<Shared>>,
-    id: u64,
+    shared: Arc<Shared>,
+    id: Option<u64>,
 }
 
 impl Entry {
-    fn answered(mut self) {
-        self.shared = None;
+    fn answered(mut self) -> Arc<Shared> {
+        self.id = None;
+        self.shared.clone()
     }
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        if let Some(shared) = &self.shared {
-            shared.calls.forget(self.id);
+        if let Some(id) = self.id {
+            self.shared.calls.forget(id);
         }
     }
 }

@@ -1,12 +1,13 @@
 //! What waits to be written: one buffer of whole frames.
 //!
-//! Whoever has something to say serialises it straight into the buffer, under a lock that is never held across
-//! an await; the writer swaps the full buffer for an empty one and writes it in one go. So many small messages
-//! cost one write, and no message needs an allocation of its own.
+//! Whoever has something to say serialises it on its own thread, in a buffer that thread keeps for the purpose, and
+//! appends the frame under a short lock; the writer swaps the full buffer for an empty one and writes it in one
+//! go. So many small messages cost one write, and no message needs an allocation of its own.
 //!
 //! Invariants: the buffer holds whole frames only (a failed one is cut off again); it is bounded by `limit` plus
 //! one message; after [`Outbox::close`] nothing is added.
 
+use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::BytesMut;
@@ -33,8 +34,6 @@ pub(super) struct Outbox {
 struct State {
     encoder: FrameEncoder,
     buffer: BytesMut,
-    /// Where a body is serialised before its frame is known; kept to save an allocation per message.
-    body: Vec<u8>,
     closed: bool,
 }
 
@@ -51,11 +50,11 @@ pub(super) enum PushError {
 
 impl Outbox {
     pub(super) fn new(encoder: FrameEncoder, limit: usize) -> Self {
-        let state = State { encoder, buffer: BytesMut::new(), body: Vec::new(), closed: false };
+        let state = State { encoder, buffer: BytesMut::new(), closed: false };
         Self { state: Mutex::new(state), filled: Notify::new(), room: Notify::new(), limit }
     }
 
-    /// A writer that panics leaves whole frames behind (see [`State::append`]), so the lock is never poisoned for good.
+    /// An encoder that panics leaves whole frames behind or none, so a poisoned lock is still good.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,17 +93,29 @@ impl Outbox {
     where
         W: Fn(&mut Vec<u8>) -> Result<(), serde_json::Error> + ?Sized,
     {
+        self.lock().check(limit)?;
+        let mut body = SCRATCH.take();
+        body.clear();
+        let added = write(&mut body)
+            .map_err(|error| PushError::Unsendable(error.to_string()))
+            .and_then(|()| self.append(&body, limit));
+        if body.capacity() <= KEEP_CAPACITY {
+            SCRATCH.set(body);
+        }
+        added
+    }
+
+    fn append(&self, body: &[u8], limit: usize) -> Result<(), PushError> {
         let mut state = self.lock();
-        if state.closed {
-            return Err(PushError::Closed);
+        state.check(limit)?;
+        let whole_frames = state.buffer.len();
+        let State { encoder, buffer, .. } = &mut *state;
+        if let Err(error) = encoder.encode(body, buffer) {
+            buffer.truncate(whole_frames);
+            return Err(PushError::Unsendable(error.to_string()));
         }
-        if state.buffer.len() >= limit {
-            return Err(PushError::Full);
-        }
-        let was_empty = state.buffer.is_empty();
-        state.append(write)?;
         drop(state);
-        if was_empty {
+        if whole_frames == 0 {
             self.filled.notify_one();
         }
         Ok(())
@@ -167,22 +178,21 @@ impl Outbox {
 }
 
 impl State {
-    fn append<W>(&mut self, write: &W) -> Result<(), PushError>
-    where
-        W: Fn(&mut Vec<u8>) -> Result<(), serde_json::Error> + ?Sized,
-    {
-        if self.body.capacity() > KEEP_CAPACITY {
-            self.body = Vec::new();
+    fn check(&self, limit: usize) -> Result<(), PushError> {
+        if self.closed {
+            Err(PushError::Closed)
+        } else if self.buffer.len() >= limit {
+            Err(PushError::Full)
+        } else {
+            Ok(())
         }
-        // Emptied before, not after: a serialiser that panicked may have left half a body here.
-        self.body.clear();
-        write(&mut self.body).map_err(|error| PushError::Unsendable(error.to_string()))?;
-        let whole_frames = self.buffer.len();
-        self.encoder.encode(&self.body, &mut self.buffer).map_err(|error| {
-            self.buffer.truncate(whole_frames);
-            PushError::Unsendable(error.to_string())
-        })
     }
+}
+
+thread_local! {
+    /// Where this thread serialises a body before its frame is known. Taken out while in use, so that a serialiser
+    /// which itself sends something finds an empty one.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 impl std::fmt::Debug for Outbox {

@@ -91,6 +91,11 @@ impl Responder {
         self.fail_now(error);
     }
 
+    /// Answers nothing: the request will be read again and answered then.
+    pub(super) fn forget(mut self) {
+        self.target = None;
+    }
+
     fn fail_now(&mut self, error: &ErrorObject) {
         match self.target.take() {
             None | Some(Target::Nobody) => {}

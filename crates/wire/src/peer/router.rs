@@ -8,7 +8,6 @@ use std::future::Future;
 
 use loggia_jsonrpc::{AbsentParams, ErrorObject, FieldError, Kind, Method, Notification, Order, decode};
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 
 use super::lane::Work;
 use super::responder::{Context, Responder};
@@ -26,8 +25,12 @@ pub(super) struct Route {
     begin: Begin,
 }
 
-/// Reads the parameters and starts the handler; nothing when the parameters were wrong and that is answered.
-type Begin = Box<dyn Fn(Context, Option<&RawValue>, AbsentParams, Responder) -> Option<Work> + Send + Sync>;
+/// Reads the parameters and starts the handler. When they are wrong, the responder comes back to be used for that.
+type Begin =
+    Box<dyn Fn(Context, Option<&str>, AbsentParams, Responder) -> Result<Work, WrongParams> + Send + Sync>;
+
+/// Parameters that do not fit, and whoever waits for an answer.
+pub(super) type WrongParams = Box<(FieldError, Responder)>;
 
 impl Router {
     /// Serves nothing.
@@ -48,12 +51,9 @@ impl Router {
             match read_params::<M::Params>(params, absent) {
                 Ok(params) => {
                     let outcome = handler(context, params);
-                    Some(Box::pin(async move { responder.answer(outcome.await).await }))
+                    Ok(Box::pin(async move { responder.answer(outcome.await).await }))
                 }
-                Err(error) => {
-                    responder.fail(&ErrorObject::invalid_params(error));
-                    None
-                }
+                Err(error) => Err(Box::new((error, responder))),
             }
         });
         let route = Route { name: M::NAME, kind: Kind::Request, order: M::ORDER, begin };
@@ -68,15 +68,11 @@ impl Router {
         H: Fn(Context, N::Params) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        let begin: Begin = Box::new(move |context, params, absent, _nobody| {
-            match read_params::<N::Params>(params, absent) {
-                Ok(params) => Some(Box::pin(handler(context, params))),
-                Err(error) => {
-                    tracing::warn!(method = N::NAME, %error, "notification with wrong parameters dropped");
-                    None
-                }
-            }
-        });
+        let begin: Begin =
+            Box::new(move |context, params, absent, nobody| match read_params::<N::Params>(params, absent) {
+                Ok(params) => Ok(Box::pin(handler(context, params))),
+                Err(error) => Err(Box::new((error, nobody))),
+            });
         let route = Route { name: N::NAME, kind: Kind::Notification, order: N::ORDER, begin };
         self.routes.insert(N::NAME, route);
         self
@@ -96,20 +92,16 @@ impl Route {
     pub(super) fn begin(
         &self,
         context: Context,
-        params: Option<&RawValue>,
+        params: Option<&str>,
         absent: AbsentParams,
         responder: Responder,
-    ) -> Option<Work> {
+    ) -> Result<Work, WrongParams> {
         (self.begin)(context, params, absent, responder)
     }
 }
 
-fn read_params<P: DeserializeOwned>(
-    params: Option<&RawValue>,
-    absent: AbsentParams,
-) -> Result<P, FieldError> {
-    let text = params.map(RawValue::get);
-    match (text, absent) {
+fn read_params<P: DeserializeOwned>(params: Option<&str>, absent: AbsentParams) -> Result<P, FieldError> {
+    match (params, absent) {
         (None | Some("null" | "[]"), AbsentParams::Empty) => decode("{}"),
         (None | Some("null"), AbsentParams::Refused) => {
             Err(FieldError { path: String::new(), message: "`params` must be an object".to_owned() })

@@ -69,6 +69,29 @@ async fn a_result_of_the_wrong_shape_is_the_calls_failure_alone() {
     assert_eq!(second.await.unwrap(), 3);
 }
 
+#[tokio::test]
+async fn an_answer_may_have_fields_after_its_result() {
+    let (peer, _task, mut far) = peer(Router::new());
+    let call = peer.call::<Add>(&PARAMS);
+    far.send(r#"{"jsonrpc":"2.0","id":1,"result":3,"took":{"ms":4}}"#).await;
+    assert_eq!(call.await.unwrap(), 3);
+    let call = peer.call::<Add>(&PARAMS);
+    far.send(r#"{"jsonrpc":"2.0","id":2,"result":null,"error":{"code":-1,"message":"no"}}"#).await;
+    assert!(matches!(call.await.unwrap_err(), CallError::Answered(error) if error.code == -1));
+}
+
+/// It shows whose answer it was, so its caller need not wait for the time limit.
+#[tokio::test]
+async fn an_answer_that_is_broken_after_its_id_fails_its_call_at_once() {
+    let (peer, _task, mut far) = peer(Router::new());
+    let call = peer.call::<Add>(&PARAMS);
+    far.line().await;
+    far.send(r#"{"jsonrpc":"2.0","id":1,"result":[3}"#).await;
+    assert!(matches!(call.await.unwrap_err(), CallError::WrongShape { method: "add", .. }));
+    assert!(far.line().await.contains("-32700"), "the peer is told as well");
+    assert_eq!(peer.stats().malformed, 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_that_times_out_is_forgotten_and_its_late_answer_counted() {
     let (peer, _task, mut far) = peer(Router::new());

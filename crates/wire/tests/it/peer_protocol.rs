@@ -34,6 +34,36 @@ async fn requests_are_answered_with_the_id_as_it_came() {
 }
 
 #[tokio::test]
+async fn fields_may_come_in_any_order_and_with_company() {
+    for call in [
+        r#"{"params":{"left":1,"right":2},"method":"add","id":1,"jsonrpc":"2.0"}"#,
+        r#"{"jsonrpc":"2.0","method":"add","params":{"left":1,"right":2},"id":1}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"add","params":{"right":2,"left":1},"traceparent":"00-1"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"meta":{"id":7},"method":"add","params":{"left":1,"right":2}}"#,
+        " { \"jsonrpc\" : \"2.0\" , \"id\" : 1 , \"method\" : \"\\u0061dd\" , \"params\" : { \"left\" : 1 , \"right\" : 2 } } ",
+    ] {
+        check(Dialect::STANDARD, call, r#"{"jsonrpc":"2.0","id":1,"result":3}"#).await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_broken_after_its_method_is_a_parse_error() {
+    let (_peer, _task, mut far) = peer(adder());
+    for call in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"add","params":{"left":1,"right":2}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"add","params":{"left":1,"right":nan}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"add","params":{"left":1,"right":2},}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"unknown","params":{oops}}"#,
+    ] {
+        let answer = far.ask(call).await;
+        assert!(
+            answer.starts_with(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"#),
+            "{call} got {answer}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn broken_json_is_a_parse_error_with_null_id() {
     check(
         Dialect::STANDARD,
