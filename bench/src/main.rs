@@ -36,7 +36,13 @@ enum What {
         /// The floor instead of our peer.
         #[arg(long)]
         floor: bool,
+        /// Over pipes instead of in memory.
+        #[arg(long)]
+        pipes: bool,
     },
+    /// The keeper of the other end of a pipe.
+    #[command(hide = true)]
+    Keep,
     /// The other end of a pipe; started by the benchmark itself.
     #[command(hide = true)]
     Serve {
@@ -47,10 +53,15 @@ enum What {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if matches!(arguments.what, What::Keep) {
+        loggia_wire::child::keep();
+        return Ok(());
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         match arguments.what {
-            What::Profile { large, floor } => run::profile(large, floor).await,
+            What::Profile { large, floor, pipes } => run::profile(large, floor, pipes).await,
+            What::Keep => anyhow::bail!("a keeper needs no runtime"),
             What::Serve { contender } => run::serve(&contender).await,
             What::Wire { rounds, flood_seconds, json } => wire(rounds, flood_seconds, json).await,
         }

@@ -7,10 +7,11 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use loggia_wire::child::{Child, ChildSpec, Keeper, spawn};
 use loggia_wire::framing::{ContentLength, Lines};
 use loggia_wire::peer::{Router, connect};
 use serde::Serialize;
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::payload::{LARGE, Load, SMALL};
 use super::{CAP, async_lsp_peer, flood, floor, lsp_server_peer, node, ours};
@@ -153,13 +154,14 @@ async fn measure(contender: Contender, joint: Joint, load: Load, node: Option<&P
 }
 
 async fn over_pipes(contender: Contender, load: Load) -> Result<Duration> {
-    let (mut child, stdout, stdin) = start(match contender {
+    let (child, stdout, stdin) = start(match contender {
         Contender::Floor => "floor",
         Contender::FloorLines => "floor-lines",
         Contender::Loggia => "loggia",
         Contender::LoggiaLines => "loggia-lines",
         _ => "async-lsp",
-    })?;
+    })
+    .await?;
     let took = match contender {
         Contender::Floor => {
             tokio::spawn(floor::drive(stdout, stdin, ContentLength::new(CAP), load)).await??
@@ -179,7 +181,7 @@ async fn over_pipes(contender: Contender, load: Load) -> Result<Duration> {
         }
         _ => async_lsp_peer::drive(stdout, stdin, Load { window: async_lsp_window(load), ..load }).await?,
     };
-    child.kill().await?;
+    drop(child);
     Ok(took)
 }
 
@@ -190,14 +192,12 @@ fn async_lsp_window(load: Load) -> usize {
     (PIPE / load.bytes).clamp(1, load.window)
 }
 
-fn start(contender: &str) -> Result<(Child, ChildStdout, ChildStdin)> {
-    let mut child = Command::new(std::env::current_exe()?)
-        .args(["serve", contender])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    let (stdout, stdin) = (child.stdout.take().context("stdout")?, child.stdin.take().context("stdin")?);
+/// Starts the other end as the product starts its guests: through a keeper, with the pipes it makes.
+async fn start(contender: &str) -> Result<(Child, Receiver, Sender)> {
+    let itself = std::env::current_exe()?;
+    let spec = ChildSpec::new(contender, &itself).args(["serve", contender]);
+    let mut child = spawn(&Keeper::new(&itself, ["keep"]), spec).await?;
+    let (stdout, stdin) = child.take_streams().context("a new child has its streams")?;
     Ok((child, stdout, stdin))
 }
 
@@ -226,12 +226,13 @@ pub async fn serve(contender: &str) -> Result<()> {
     }
 }
 
-/// Runs one contender in memory for a few seconds.
-pub async fn profile(large: bool, floor: bool) -> Result<()> {
+/// Runs one contender for a few seconds.
+pub async fn profile(large: bool, floor: bool, pipes: bool) -> Result<()> {
     let load = if large { LARGE } else { SMALL };
+    let contender = if floor { Contender::Floor } else { Contender::Loggia };
+    let joint = if pipes { Joint::Pipes } else { Joint::Memory };
     for _ in 0..10 {
-        let contender = if floor { Contender::Floor } else { Contender::Loggia };
-        measure(contender, Joint::Memory, load, None).await?;
+        measure(contender, joint, load, None).await?;
     }
     Ok(())
 }

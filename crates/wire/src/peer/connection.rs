@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use super::CloseReason;
 use super::dispatch::{self, Next};
 use super::handle::Shared;
+use super::outbox::Pressure;
 use crate::framing::{Codec, FrameError, Inbound};
 
 /// How much is asked of the stream at once. A pipe holds 64 KiB, so a full one is emptied in one read.
@@ -149,8 +150,7 @@ async fn take(shared: &Arc<Shared>, inbound: Inbound) {
         Inbound::Frame(frame) => frame,
         Inbound::Refused(error) => {
             dispatch::refused(shared, &error);
-            shared.outbox.wait_for_room().await;
-            return;
+            return give_way(shared).await;
         }
     };
     let mut next = poll_fn(|cx| Poll::Ready(dispatch::frame(shared, cx, &frame))).await;
@@ -167,5 +167,24 @@ async fn take(shared: &Arc<Shared>, inbound: Inbound) {
         })
         .await;
     }
-    shared.outbox.wait_for_room().await;
+    give_way(shared).await;
+}
+
+/// Lets the writer, which shares this task, go first when it has something worth writing.
+async fn give_way(shared: &Shared) {
+    match shared.outbox.pressure() {
+        Pressure::None => {}
+        Pressure::Some => {
+            let mut waited = false;
+            poll_fn(|cx| {
+                if std::mem::replace(&mut waited, true) {
+                    return Poll::Ready(());
+                }
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            })
+            .await;
+        }
+        Pressure::Full => shared.outbox.wait_for_room().await,
+    }
 }

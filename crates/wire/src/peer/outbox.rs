@@ -20,6 +20,10 @@ use crate::framing::FrameError;
 /// A buffer that grew over this for one large message is not kept for small ones.
 const KEEP_CAPACITY: usize = 256 * 1024;
 
+/// From so many bytes on, the other side could be reading while we go on: they are written before the next frame is
+/// served. Less is better written together with what follows.
+const WORTH_WRITING: usize = 32 * 1024;
+
 type FrameEncoder = Box<dyn for<'a> Encoder<&'a [u8], Error = FrameError> + Send>;
 
 pub(super) struct Outbox {
@@ -35,6 +39,17 @@ struct State {
     encoder: FrameEncoder,
     buffer: BytesMut,
     closed: bool,
+}
+
+/// How much waits to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pressure {
+    /// Little or nothing.
+    None,
+    /// Enough to write before more is read.
+    Some,
+    /// As much as may wait.
+    Full,
 }
 
 /// Why something was not added.
@@ -121,19 +136,26 @@ impl Outbox {
         Ok(())
     }
 
-    /// Waits until there is room.
-    pub(super) async fn wait_for_room(&self) {
-        while self.is_full() {
-            let room = self.room.notified();
-            if self.is_full() {
-                room.await;
-            }
+    /// How urgently the writer should get its turn.
+    pub(super) fn pressure(&self) -> Pressure {
+        let state = self.lock();
+        match state.buffer.len() {
+            _ if state.closed => Pressure::None,
+            waiting if waiting >= self.limit => Pressure::Full,
+            waiting if waiting >= WORTH_WRITING => Pressure::Some,
+            _ => Pressure::None,
         }
     }
 
-    fn is_full(&self) -> bool {
-        let state = self.lock();
-        !state.closed && state.buffer.len() >= self.limit
+    /// Waits until there is room.
+    pub(super) async fn wait_for_room(&self) {
+        loop {
+            let room = self.room.notified();
+            if self.pressure() != Pressure::Full {
+                return;
+            }
+            room.await;
+        }
     }
 
     /// Takes nothing more; what is there is still written.
