@@ -77,14 +77,20 @@ async fn wire(rounds: usize, flood_seconds: u64, json: bool) -> Result<()> {
         for row in &rows {
             println!("{}", serde_json::to_string(row)?);
         }
+        for (flood, flooded) in [("unread", unread), ("read", read)] {
+            println!(
+                "{}",
+                serde_json::json!({ "flood": flood, "seconds": flood_seconds, "outcome": flooded })
+            );
+        }
     } else {
         println!(
             "Pipelined echo, medians of {rounds} rounds, contenders taking turns.{}",
             run::render(&rows)
         );
+        println!("A peer that floods");
+        println!("{}", run::render_flood("reads none of our answers", flood_seconds, &unread));
+        println!("{}", run::render_flood("reads them all", flood_seconds, &read));
     }
-    println!("\nA peer that floods");
-    println!("{}", run::render_flood("reads none of our answers", flood_seconds, &unread));
-    println!("{}", run::render_flood("reads them all", flood_seconds, &read));
     Ok(())
 }

@@ -1,28 +1,44 @@
 //! `cargo xtask bench`: benchmarks, compared with a floor and with what people use instead, in one run.
 //!
-//! Knows only how to start the `loggia-bench` program, which holds the suites.
+//! Knows only which programs of the `loggia-bench` package make up a suite.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::shell;
 
 /// What the bench chore can be told.
 #[derive(Args)]
 pub(crate) struct BenchArguments {
-    /// Only this suite, such as `wire`; all of them otherwise
-    #[arg(value_name = "SUITE")]
-    suite: Option<String>,
-    /// Print JSON for a program instead of tables for people
+    /// Which suite to run
+    #[arg(value_name = "SUITE", default_value = "wire")]
+    suite: Suite,
+    /// Print JSON Lines for a program instead of tables for people
     #[arg(long)]
     json: bool,
 }
 
-/// Runs the bench program.
+/// The suites there are.
+#[derive(Clone, Copy, ValueEnum)]
+enum Suite {
+    /// Framing, the JSON-RPC peer, memory under a flood, allocations
+    Wire,
+}
+
+/// Runs a suite.
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
-    let mut command = shell::cargo(["run", "--profile", "bench", "--locked", "-p", "loggia-bench", "--"]);
-    command.args(&arguments.suite);
-    if arguments.json {
-        command.arg("--json");
+    match arguments.suite {
+        Suite::Wire => {
+            let json = arguments.json.then_some("--json");
+            program("loggia-bench", ["wire"].into_iter().chain(json))?;
+            // Counting slows every allocation down, so it has a program of its own.
+            program("count-allocations", json)
+        }
     }
+}
+
+fn program<'a>(name: &str, arguments: impl IntoIterator<Item = &'a str>) -> anyhow::Result<()> {
+    let mut command =
+        shell::cargo(["run", "--quiet", "--profile", "bench", "--locked", "-p", "loggia-bench", "--bin"]);
+    command.arg(name).arg("--").args(arguments);
     shell::run(&mut command)
 }

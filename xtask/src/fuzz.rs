@@ -37,7 +37,8 @@ impl FuzzArguments {
 /// Runs the fuzz program.
 pub(crate) fn run(arguments: &FuzzArguments) -> anyhow::Result<()> {
     let seconds = if arguments.long { LONG_SECONDS } else { arguments.seconds };
-    let mut command = shell::cargo(["run", "--release", "--locked", "-p", "loggia-fuzz", "--", "--seconds"]);
+    let mut command =
+        shell::cargo(["run", "--profile", "fuzz", "--locked", "-p", "loggia-fuzz", "--", "--seconds"]);
     command.arg(seconds.to_string()).args(&arguments.target);
     shell::run(&mut command)
 }

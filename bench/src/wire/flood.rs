@@ -12,7 +12,7 @@ use super::ours::{router, settings};
 use crate::measure::memory;
 
 /// What a flood did to us.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Flooded {
     /// Frames we took from the flood.
     pub frames: u64,

@@ -14,6 +14,21 @@
 //! - a program's stderr is always drained, so it can never block on it, and its last lines are at hand for
 //!   error messages;
 //! - every process is reaped; a dropped [`Child`] is a killed one.
+//!
+//! ```no_run
+//! use loggia_wire::child::{ChildSpec, Keeper, spawn};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! // The hidden subcommand of this executable that does nothing but return `loggia_wire::child::keep()`.
+//! let keeper = Keeper::this_executable("__keep")?;
+//! let mut child = spawn(&keeper, ChildSpec::new("plugin", "python3").args(["plugin.py"])).await?;
+//! let (stdout, stdin) = child.take_streams().expect("nobody has taken them yet");
+//! // …make a connection of them, and at the end:
+//! # drop((stdout, stdin));
+//! println!("{}: {}", child.exited().await, child.stderr().lines().join("\n"));
+//! # Ok(())
+//! # }
+//! ```
 
 mod control;
 mod keeper;

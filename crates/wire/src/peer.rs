@@ -12,7 +12,38 @@
 //! - a request gets exactly one answer, also when its handler panics or is cancelled;
 //! - the reader never waits for a handler: only for room in the outbox or the ordered queue, which is how
 //!   a flooding peer is slowed down;
-//! - an urgent method starts when it is read, whatever else is under way.
+//! - an urgent method starts when it is read, whatever else is under way;
+//! - an answer that is broken after its id fails its call at once instead of letting it wait.
+//!
+//! ```
+//! use loggia_jsonrpc::{Dialect, Method};
+//! use loggia_wire::framing::Lines;
+//! use loggia_wire::peer::{Router, Settings, connect};
+//!
+//! struct Double;
+//! impl Method for Double {
+//!     const NAME: &'static str = "double";
+//!     type Params = i64;
+//!     type Result = i64;
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (here, there) = tokio::io::duplex(1024);
+//! let (reader, writer) = tokio::io::split(there);
+//! let router = Router::new().serve::<Double, _, _>(|_context, number| async move { Ok(number * 2) });
+//! let settings = Settings::new("caller", Dialect::STANDARD);
+//! let (_caller, connection) = connect(reader, writer, Lines::new(4096), settings, router);
+//! tokio::spawn(connection.run());
+//!
+//! let (reader, writer) = tokio::io::split(here);
+//! let settings = Settings::new("server", Dialect::STANDARD);
+//! let (server, connection) = connect(reader, writer, Lines::new(4096), settings, Router::new());
+//! tokio::spawn(connection.run());
+//! assert_eq!(server.call::<Double>(&21).await?, 42);
+//! # Ok(())
+//! # }
+//! ```
 
 mod calls;
 mod connection;
