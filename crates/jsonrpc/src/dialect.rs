@@ -3,6 +3,8 @@
 //! A protocol crate states its dialect once as a constant; nothing else in the workspace asks
 //! "which protocol is this?" to decide how an envelope is read or written.
 
+use crate::FieldError;
+
 /// How one protocol reads and writes JSON-RPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
@@ -97,6 +99,20 @@ pub enum OrphanErrors {
 }
 
 impl Dialect {
+    /// What a call's parameters are to the one who serves it: their text, or what their absence means.
+    ///
+    /// # Errors
+    /// When they are absent and that is refused.
+    pub fn params<'a>(&self, given: Option<&'a str>) -> Result<&'a str, FieldError> {
+        match (given, self.absent_params) {
+            (None | Some("null" | "[]"), AbsentParams::Empty) => Ok("{}"),
+            (None | Some("null"), AbsentParams::Refused) => {
+                Err(FieldError::whole("`params` must be an object"))
+            }
+            (Some(text), _) => Ok(text),
+        }
+    }
+
     /// The standard as it is written: batches served, malformed input answered, UTF-8 out.
     pub const STANDARD: Self = Self {
         null_id: NullId::Request,

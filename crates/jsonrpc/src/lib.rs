@@ -12,6 +12,7 @@
 mod dialect;
 mod envelope;
 mod error;
+mod field;
 mod id;
 mod json;
 mod method;
@@ -23,8 +24,9 @@ pub use dialect::{
 };
 pub use envelope::{Body, Incoming, Invalid, ReadError, read};
 pub use error::{ErrorObject, codes};
+pub use field::{FieldError, decode};
 pub use id::RequestId;
-pub use json::{FieldError, Json, canonical, decode};
+pub use json::{Json, canonical, exceeds_depth};
 pub use method::{Kind, MessageInfo, Method, MethodInfo, NoParams, Notification, Order, Origin};
 pub use presume::{Presumed, presume};
 pub use write::{

@@ -128,9 +128,7 @@ impl MethodInfo {
     pub fn rewrite_result(&self, text: &str) -> Result<String, FieldError> {
         match self.result {
             Some(result) => result(text),
-            None => {
-                Err(FieldError { path: String::new(), message: format!("`{}` is never answered", self.name) })
-            }
+            None => Err(FieldError::whole(format!("`{}` is never answered", self.name))),
         }
     }
 }
@@ -170,8 +168,7 @@ impl MessageInfo {
 
 fn rewrite<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, FieldError> {
     let value: T = decode(text)?;
-    serde_json::to_string(&value)
-        .map_err(|error| FieldError { path: String::new(), message: format!("cannot be written: {error}") })
+    serde_json::to_string(&value).map_err(|error| FieldError::whole(format!("cannot be written: {error}")))
 }
 
 /// The parameters (or the result) of a method that has none: read from anything, written as `{}`.

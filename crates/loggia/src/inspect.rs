@@ -14,8 +14,9 @@ mod typed;
 pub(crate) use message::Checked;
 pub(crate) use protocols::{Framing, Protocol, ProtocolName};
 
+use loggia_jsonrpc::FieldError;
 use loggia_wire::framing::FrameError;
-use message::{Fault, MessageKind};
+use message::MessageKind;
 use protocols::Table;
 use rpc::RpcChecker;
 
@@ -62,7 +63,7 @@ impl Inspector {
         self.seen += 1;
         let mut message = Checked::new(MessageKind::Broken, 0);
         message.number = self.seen;
-        message.faults.push(Fault::whole(error.to_string()));
+        message.faults.push(FieldError::whole(error.to_string()));
         message
     }
 }

@@ -1,7 +1,5 @@
 //! What the inspector found out about one message.
 
-use std::fmt;
-
 use loggia_jsonrpc::FieldError;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -26,7 +24,8 @@ pub(crate) struct Checked {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
     /// What does not follow the protocol.
-    pub(crate) faults: Vec<Fault>,
+    #[serde(serialize_with = "with_paths")]
+    pub(crate) faults: Vec<FieldError>,
 }
 
 /// What a message is.
@@ -49,13 +48,14 @@ pub(crate) enum MessageKind {
     Broken,
 }
 
-/// One thing that does not follow the protocol.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Fault {
-    /// The field, from the message's root; empty for the message as a whole.
-    pub(crate) path: String,
-    /// What is wrong with it.
-    pub(crate) message: String,
+/// Faults as objects with the field's path, empty for the message as a whole, and what is wrong with it.
+fn with_paths<S: serde::Serializer>(faults: &[FieldError], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Fault<'a> {
+        path: String,
+        message: &'a str,
+    }
+    serializer.collect_seq(faults.iter().map(|fault| Fault { path: fault.path(), message: fault.message() }))
 }
 
 /// JSON text as JSON, so that `7` and `"7"` stay different.
@@ -71,42 +71,9 @@ impl Checked {
     }
 
     /// Adds a fault.
-    pub(crate) fn with_fault(mut self, fault: Fault) -> Self {
+    pub(crate) fn with_fault(mut self, fault: FieldError) -> Self {
         self.faults.push(fault);
         self
-    }
-}
-
-impl Fault {
-    /// A fault of the message as a whole.
-    pub(crate) fn whole(message: impl Into<String>) -> Self {
-        Self { path: String::new(), message: message.into() }
-    }
-
-    /// A fault of one field.
-    pub(crate) fn at(path: &str, message: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), message: message.into() }
-    }
-
-    /// A fault inside a part of the message.
-    pub(crate) fn inside(part: &str, error: FieldError) -> Self {
-        let path = match (part, error.path.as_str()) {
-            ("", path) => path.to_owned(),
-            (part, "") => part.to_owned(),
-            (part, path) if path.starts_with('[') => format!("{part}{path}"),
-            (part, path) => format!("{part}.{path}"),
-        };
-        Self { path, message: error.message }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            f.write_str(&self.message)
-        } else {
-            write!(f, "{}: {}", self.path, self.message)
-        }
     }
 }
 

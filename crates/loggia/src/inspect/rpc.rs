@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
-use loggia_jsonrpc::{AbsentParams, Body, Dialect, ErrorObject, Incoming, Kind, MethodInfo, RequestId, read};
+use loggia_jsonrpc::{Body, Dialect, ErrorObject, FieldError, Incoming, Kind, MethodInfo, RequestId, read};
 use serde_json::value::RawValue;
 
-use super::message::{Checked, Fault, MessageKind};
+use super::message::{Checked, MessageKind};
 use crate::nearest::nearest;
 
 /// How many unanswered calls are remembered. A recording of one side alone has no answers at all.
@@ -35,7 +35,7 @@ impl RpcChecker {
             Err(error) => {
                 vec![
                     Checked::new(MessageKind::Broken, frame.len())
-                        .with_fault(Fault::whole(error.to_string())),
+                        .with_fault(FieldError::whole(error.to_string())),
                 ]
             }
             Ok(Body::One(message)) => vec![self.message(message, frame.len())],
@@ -61,7 +61,7 @@ impl RpcChecker {
             }
             Incoming::Response { id, outcome } => self.answer(id.as_ref(), outcome, bytes),
             Incoming::Invalid(why) => {
-                Checked::new(MessageKind::Invalid, bytes).with_fault(Fault::whole(why.to_string()))
+                Checked::new(MessageKind::Invalid, bytes).with_fault(FieldError::whole(why.to_string()))
             }
         }
     }
@@ -87,7 +87,7 @@ impl RpcChecker {
         };
         checked.sender = Some(row.sender);
         if row.kind != kind {
-            checked.faults.push(Fault::at(
+            checked.faults.push(FieldError::at(
                 "id",
                 match kind {
                     Kind::Request => "this method is never answered, so it has no id",
@@ -107,20 +107,18 @@ impl RpcChecker {
         named().find(|row| row.kind == kind).or_else(|| named().next())
     }
 
-    fn unknown(&self, method: &str) -> Fault {
+    fn unknown(&self, method: &str) -> FieldError {
         match nearest(method, self.methods.iter().map(|row| row.name)) {
-            Some(nearest) => Fault::at("method", format!("unknown; the nearest known one is `{nearest}`")),
-            None => Fault::at("method", "unknown"),
+            Some(nearest) => {
+                FieldError::at("method", format!("unknown; the nearest known one is `{nearest}`"))
+            }
+            None => FieldError::at("method", "unknown"),
         }
     }
 
-    fn check_params(&self, row: &MethodInfo, params: Option<&RawValue>) -> Result<(), Fault> {
-        let text = match (params.map(RawValue::get), self.dialect.absent_params) {
-            (None | Some("null" | "[]"), AbsentParams::Empty) => "{}",
-            (None | Some("null"), AbsentParams::Refused) => return Err(Fault::at("params", "missing")),
-            (Some(text), _) => text,
-        };
-        row.rewrite_params(text).map(drop).map_err(|error| Fault::inside("params", error))
+    fn check_params(&self, row: &MethodInfo, params: Option<&RawValue>) -> Result<(), FieldError> {
+        let text = self.dialect.params(params.map(RawValue::get))?;
+        row.rewrite_params(text).map(drop).map_err(|error| error.inside("params"))
     }
 
     fn remember(&mut self, id: RequestId, row: &'static MethodInfo) {
@@ -152,9 +150,9 @@ impl RpcChecker {
         }
         match (outcome, row) {
             (Ok(result), Some(row)) => {
-                checked.faults.extend(
-                    row.rewrite_result(result.get()).err().map(|error| Fault::inside("result", error)),
-                );
+                checked
+                    .faults
+                    .extend(row.rewrite_result(result.get()).err().map(|error| error.inside("result")));
             }
             (Ok(_), None) => {}
             (Err(error), _) => checked.note = Some(error.to_string()),
@@ -214,7 +212,7 @@ mod tests {
         MethodInfo::notification::<Told>("guest"),
     ];
     const LENIENT: Dialect = Dialect { version: loggia_jsonrpc::Version::Optional, ..Dialect::STANDARD };
-    const STRICT: Dialect = Dialect { absent_params: AbsentParams::Refused, ..LENIENT };
+    const STRICT: Dialect = Dialect { absent_params: loggia_jsonrpc::AbsentParams::Refused, ..LENIENT };
 
     /// Checks frames and says in one line per message what was found.
     fn check_by(dialect: &'static Dialect, frames: &[&str], expected: &[&str]) {
@@ -300,7 +298,7 @@ mod tests {
     fn absent_parameters_mean_what_the_dialect_says() {
         check(&[r#"{"id":1,"method":"add"}"#], &["host request add ! params: missing field `left`"]);
         check(&[r#"{"id":1,"method":"name","params":[]}"#], &["guest request name"]);
-        check_by(&STRICT, &[r#"{"id":1,"method":"name"}"#], &["guest request name ! params: missing"]);
+        check_by(&STRICT, &[r#"{"id":1,"method":"name"}"#], &["guest request name ! `params` must be an object"]);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use loggia_jsonrpc::MessageInfo;
+use loggia_jsonrpc::{FieldError, MessageInfo};
 use serde_json::value::RawValue;
 
-use super::message::{Checked, Fault, MessageKind};
+use super::message::{Checked, MessageKind};
 use crate::nearest::nearest;
 
 /// Checks the messages of one stream.
@@ -20,8 +20,9 @@ pub(crate) struct TypedChecker {
 impl TypedChecker {
     /// Checks one frame.
     pub(crate) fn frame(&self, frame: &[u8]) -> Checked {
-        let broken =
-            |error: String| Checked::new(MessageKind::Broken, frame.len()).with_fault(Fault::whole(error));
+        let broken = |error: String| {
+            Checked::new(MessageKind::Broken, frame.len()).with_fault(FieldError::whole(error))
+        };
         let text = match std::str::from_utf8(frame) {
             Ok(text) => text,
             Err(error) => return broken(error.to_string()),
@@ -32,7 +33,7 @@ impl TypedChecker {
         match serde_json::from_str(text) {
             Ok(fields) => self.object(text, &fields),
             Err(_) => Checked::new(MessageKind::Invalid, text.len())
-                .with_fault(Fault::whole("a message must be a JSON object")),
+                .with_fault(FieldError::whole("a message must be a JSON object")),
         }
     }
 
@@ -41,16 +42,16 @@ impl TypedChecker {
         checked.id = self.id_fields.iter().find_map(|field| fields.get(*field)).map(|id| id.get().to_owned());
         let Some(raw) = fields.get("type") else {
             checked.kind = MessageKind::Invalid;
-            return checked.with_fault(Fault::at("type", "missing"));
+            return checked.with_fault(FieldError::at("type", "missing"));
         };
         let Ok(name) = serde_json::from_str::<String>(raw.get()) else {
             checked.kind = MessageKind::Invalid;
-            return checked.with_fault(Fault::at("type", "must be a string"));
+            return checked.with_fault(FieldError::at("type", "must be a string"));
         };
         match self.messages.iter().find(|row| row.name == name) {
             Some(row) => {
                 checked.sender = Some(row.sender);
-                checked.faults.extend(row.rewrite(text).err().map(|error| Fault::inside("", error)));
+                checked.faults.extend(row.rewrite(text).err());
             }
             None => checked.faults.push(self.unknown(&name)),
         }
@@ -58,10 +59,10 @@ impl TypedChecker {
         checked
     }
 
-    fn unknown(&self, name: &str) -> Fault {
+    fn unknown(&self, name: &str) -> FieldError {
         match nearest(name, self.messages.iter().map(|row| row.name)) {
-            Some(nearest) => Fault::at("type", format!("unknown; the nearest known one is `{nearest}`")),
-            None => Fault::at("type", "unknown"),
+            Some(nearest) => FieldError::at("type", format!("unknown; the nearest known one is `{nearest}`")),
+            None => FieldError::at("type", "unknown"),
         }
     }
 }

@@ -94,7 +94,7 @@ fn faults_are_told_with_the_path_of_the_field() {
         3  host       result        editor/patchMessage  2               51 B
            fault: result.success: invalid type: string "yes", expected a boolean
         4  extension  request       ui/openFile          3               47 B
-           fault: params: missing
+           fault: `params` must be an object
         5  ?          invalid       -                    -               40 B
            fault: `jsonrpc` must be "2.0"
         6  ?          notification  \u{1b}[2J            -               50 B

@@ -77,10 +77,7 @@ impl ApprovalResponse {
     /// When the scope needs a field that is absent.
     pub fn check(&self) -> Result<(), FieldError> {
         let missing = |field: &str, scope: &str| {
-            Err(FieldError {
-                path: field.to_owned(),
-                message: format!("`{field}` is needed when the scope is `{scope}`"),
-            })
+            Err(FieldError::at(field, format!("`{field}` is needed when the scope is `{scope}`")))
         };
         match self.scope {
             Some(ApprovalScope::File) if self.file_path.is_none() => missing("file_path", "file"),

@@ -2,7 +2,7 @@
 //!
 //! Knows how to say what was wrong and where; refuses to know what any message means.
 
-use loggia_jsonrpc::{FieldError, decode};
+use loggia_jsonrpc::{FieldError, decode, exceeds_depth};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
@@ -65,7 +65,7 @@ impl DecodeError {
             Self::NotAnObject => "a JSON object".to_owned(),
             Self::MissingType => "a string that names the message".to_owned(),
             Self::UnknownType { name } => format!("a known message type, not `{name}`"),
-            Self::WrongShape { field, .. } => field.message.clone(),
+            Self::WrongShape { field, .. } => field.message().to_owned(),
         }
     }
 
@@ -118,36 +118,10 @@ pub(crate) fn wrong_shape<M: Message>(field: FieldError) -> DecodeError {
 }
 
 fn wrong_type(name: String, expected: &str) -> DecodeError {
-    let field = FieldError { path: "type".to_owned(), message: format!("expected {expected}") };
+    let field = FieldError::at("type", format!("expected {expected}"));
     DecodeError::WrongShape { name, field }
 }
 
 fn not_json(error: &serde_json::Error) -> DecodeError {
     DecodeError::NotJson { reason: error.to_string() }
-}
-
-/// Whether objects and arrays in a JSON text nest deeper than `limit`.
-///
-/// Counts brackets outside strings, so it needs no memory and may be asked about anything, JSON or not.
-pub fn exceeds_depth(text: &str, limit: usize) -> bool {
-    let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' if in_string => {
-                bytes.next();
-            }
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => {
-                depth += 1;
-                if depth > limit {
-                    return true;
-                }
-            }
-            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    false
 }

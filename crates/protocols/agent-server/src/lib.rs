@@ -35,7 +35,7 @@ pub use context::{
     ActiveEditor, Commit, Diagnostic, EditorContext, GitContext, LineRange, Mention, OpenEditor, Position,
     Selection, Severity, SlashCommand, TerminalOutput,
 };
-pub use decode::{DecodeError, exceeds_depth};
+pub use decode::DecodeError;
 pub use error::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetails, ServerError};
 pub use http::{
     BODIES, Budget, ChangesParams, ChangesResult, CheckState, CommandMode, CreateSessionParams,

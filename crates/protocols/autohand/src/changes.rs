@@ -88,16 +88,12 @@ impl ChangesDecisionParams {
         let changes = self.selected_change_ids.clone().unwrap_or_default();
         let hunks = self.selected_hunks.clone().unwrap_or_default();
         if changes.is_empty() && hunks.is_empty() {
-            return Err(FieldError {
-                path: "selectedChangeIds".to_owned(),
-                message: "`accept_selected` needs at least one change".to_owned(),
-            });
+            return Err(FieldError::at("selectedChangeIds", "`accept_selected` needs at least one change"));
         }
         if let Some(index) = hunks.iter().position(|selected| selected.hunks.is_empty()) {
-            return Err(FieldError {
-                path: format!("selectedHunks[{index}].hunks"),
-                message: "at least one hunk is needed".to_owned(),
-            });
+            return Err(FieldError::at("hunks", "at least one hunk is needed")
+                .inside_array(index)
+                .inside("selectedHunks"));
         }
         Ok(ChangesChoice::AcceptSelected { changes, hunks })
     }

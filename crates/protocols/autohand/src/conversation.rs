@@ -43,7 +43,7 @@ impl PromptParams {
     /// [`FieldError`] that names `message`.
     pub fn check(&self) -> Result<(), FieldError> {
         if self.message.is_empty() {
-            return Err(FieldError { path: "message".to_owned(), message: "must not be empty".to_owned() });
+            return Err(FieldError::at("message", "must not be empty"));
         }
         Ok(())
     }

@@ -61,10 +61,10 @@ impl PermissionResponseParams {
     /// [`FieldError`] when there is no answer at all, or an alternative without the text of it.
     pub fn resolve(&self) -> Result<Decision, FieldError> {
         let Some(word) = &self.decision else {
-            let allowed = self.allowed.or(self.approved).ok_or_else(|| FieldError {
-                path: "allowed".to_owned(),
-                message: "either `allowed` or `decision` is needed".to_owned(),
-            })?;
+            let allowed = self
+                .allowed
+                .or(self.approved)
+                .ok_or_else(|| FieldError::at("allowed", "either `allowed` or `decision` is needed"))?;
             return Ok(self.plain(allowed));
         };
         match word.as_str() {
@@ -86,10 +86,7 @@ impl PermissionResponseParams {
     fn alternative(&self) -> Result<Decision, FieldError> {
         match &self.alternative {
             Some(text) if !text.is_empty() => Ok(Decision::Alternative(text.clone())),
-            _ => Err(FieldError {
-                path: "alternative".to_owned(),
-                message: "the decision `alternative` needs a text".to_owned(),
-            }),
+            _ => Err(FieldError::at("alternative", "the decision `alternative` needs a text")),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Reading is in two steps: the envelope, then the payload by its type, so that a refusal can name both.
 
-use loggia_jsonrpc::{FieldError, Json, decode};
+use loggia_jsonrpc::{FieldError, Json, decode, exceeds_depth};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -71,9 +71,7 @@ impl<T: TypedPayload> Payload for T {
         // The path of a wrong field is looked for only after a failure, so good input pays nothing for it.
         T::deserialize(&data).map_err(|error| {
             let located = decode::<T>(&data.to_string()).err();
-            PayloadError::Field(
-                located.unwrap_or_else(|| FieldError { path: String::new(), message: error.to_string() }),
-            )
+            PayloadError::Field(located.unwrap_or_else(|| FieldError::whole(error.to_string())))
         })
     }
 }
@@ -103,7 +101,7 @@ impl<P: Payload> Envelope<P> {
     pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
         let text = String::from_utf8_lossy(body);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        if is_too_deep(text) {
+        if exceeds_depth(text, limits::MAX_DEPTH) {
             return Err(DecodeError::TooDeep);
         }
         let value: Value =
@@ -144,36 +142,6 @@ fn read_id(fields: &mut Map<String, Value>) -> Result<Option<RequestId>, DecodeE
         None | Some(Value::Null) => Ok(None),
         Some(value) => RequestId::deserialize(value).map(Some).map_err(|_| DecodeError::RequestId),
     }
-}
-
-/// Whether brackets nest deeper than allowed. Text that is not JSON may be judged either way.
-fn is_too_deep(text: &str) -> bool {
-    let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut escaped = false;
-    for byte in text.bytes() {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            continue;
-        }
-        match byte {
-            b'"' => in_string = true,
-            b'{' | b'[' => {
-                depth += 1;
-                if depth > limits::MAX_DEPTH {
-                    return true;
-                }
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    false
 }
 
 impl<P: Payload> Serialize for Envelope<P> {

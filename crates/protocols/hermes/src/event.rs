@@ -151,15 +151,10 @@ impl TryFrom<UnreadSubscription> for EventSubscription {
             (_, None) => None,
             (EventName::MessageChanged, Some(options)) => {
                 let read = decode(&options.0.to_string());
-                Some(EventOptions::Changed(read.map_err(|error| within_options(&error))?))
+                Some(EventOptions::Changed(read.map_err(|error| error.inside("options"))?))
             }
             (_, Some(options)) => Some(EventOptions::Unused(options)),
         };
         Ok(Self { name, options })
     }
-}
-
-fn within_options(error: &FieldError) -> FieldError {
-    let path = if error.path.is_empty() { "options".to_owned() } else { format!("options.{}", error.path) };
-    FieldError { path, message: error.message.clone() }
 }

@@ -219,7 +219,7 @@ fn call(
         return Ok(Next::Go);
     }
     let context = Context { peer: Peer::new(shared.clone()), method: route.name, id: id.clone() };
-    let work = route.begin(context, params, shared.settings.dialect.absent_params, responder)?;
+    let work = route.begin(context, params, &shared.settings.dialect, responder)?;
     if route.order != Order::Ordered {
         serving.start(cx, serial, id, count, work);
         return Ok(Next::Go);

@@ -6,8 +6,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 
-use loggia_jsonrpc::{AbsentParams, ErrorObject, FieldError, Kind, Method, Notification, Order, decode};
-use serde::de::DeserializeOwned;
+use loggia_jsonrpc::{Dialect, ErrorObject, FieldError, Kind, Method, Notification, Order, decode};
 
 use super::lane::Work;
 use super::responder::{Context, Responder};
@@ -27,7 +26,7 @@ pub(super) struct Route {
 
 /// Reads the parameters and starts the handler. When they are wrong, the responder comes back to be used for that.
 type Begin =
-    Box<dyn Fn(Context, Option<&str>, AbsentParams, Responder) -> Result<Work, WrongParams> + Send + Sync>;
+    Box<dyn Fn(Context, Option<&str>, &Dialect, Responder) -> Result<Work, WrongParams> + Send + Sync>;
 
 /// Parameters that do not fit, and whoever waits for an answer.
 pub(super) type WrongParams = Box<(FieldError, Responder)>;
@@ -47,8 +46,8 @@ impl Router {
         H: Fn(Context, M::Params) -> F + Send + Sync + 'static,
         F: Future<Output = Result<M::Result, ErrorObject>> + Send + 'static,
     {
-        let begin: Begin = Box::new(move |context, params, absent, responder| {
-            match read_params::<M::Params>(params, absent) {
+        let begin: Begin = Box::new(move |context, params, dialect, responder| {
+            match dialect.params(params).and_then(decode::<M::Params>) {
                 Ok(params) => {
                     let outcome = handler(context, params);
                     Ok(Box::pin(async move { responder.answer(outcome.await).await }))
@@ -68,11 +67,12 @@ impl Router {
         H: Fn(Context, N::Params) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        let begin: Begin =
-            Box::new(move |context, params, absent, nobody| match read_params::<N::Params>(params, absent) {
+        let begin: Begin = Box::new(move |context, params, dialect, nobody| {
+            match dialect.params(params).and_then(decode::<N::Params>) {
                 Ok(params) => Ok(Box::pin(handler(context, params))),
                 Err(error) => Err(Box::new((error, nobody))),
-            });
+            }
+        });
         let route = Route { name: N::NAME, kind: Kind::Notification, order: N::ORDER, begin };
         self.routes.insert(N::NAME, route);
         self
@@ -93,20 +93,10 @@ impl Route {
         &self,
         context: Context,
         params: Option<&str>,
-        absent: AbsentParams,
+        dialect: &Dialect,
         responder: Responder,
     ) -> Result<Work, WrongParams> {
-        (self.begin)(context, params, absent, responder)
-    }
-}
-
-fn read_params<P: DeserializeOwned>(params: Option<&str>, absent: AbsentParams) -> Result<P, FieldError> {
-    match (params, absent) {
-        (None | Some("null" | "[]"), AbsentParams::Empty) => decode("{}"),
-        (None | Some("null"), AbsentParams::Refused) => {
-            Err(FieldError { path: String::new(), message: "`params` must be an object".to_owned() })
-        }
-        (Some(text), _) => decode(text),
+        (self.begin)(context, params, dialect, responder)
     }
 }
 

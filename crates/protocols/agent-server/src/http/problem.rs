@@ -42,7 +42,7 @@ impl Problem {
 
     /// A body that does not have its type's shape, with the field that is wrong.
     pub fn invalid_body(field: &FieldError) -> Self {
-        let errors = vec![FieldProblem { pointer: field.pointer(), message: field.message.clone() }];
+        let errors = vec![FieldProblem { pointer: field.pointer(), message: field.message().to_owned() }];
         Self { errors, ..Self::new(ProblemType::InvalidBody, field.to_string()) }
     }
 }

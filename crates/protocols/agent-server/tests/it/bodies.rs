@@ -5,7 +5,7 @@ use loggia_protocol_agent_server::{
 
 fn policy_fault(text: &str) -> String {
     let error: FieldError = decode::<Policy>(text).expect_err("a policy that must be refused");
-    format!("{} | {}", error.pointer(), error.message)
+    format!("{} | {}", error.pointer(), error.message())
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn golden_policies_read_and_write_back_and_refuse_unknown_keys() {
             assert_eq!(canonical(&line).unwrap(), canonical(&body.rewrite(&line).unwrap()).unwrap());
             let extended = line.replacen('{', r#"{"an_unknown_key":1,"#, 1);
             let error = body.rewrite(&extended).unwrap_err();
-            assert!(error.message.starts_with("unknown field `an_unknown_key`"), "{error}");
+            assert!(error.message().starts_with("unknown field `an_unknown_key`"), "{error}");
         }
     }
 }

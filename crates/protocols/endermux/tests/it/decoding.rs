@@ -24,7 +24,7 @@ fn check_int(value: &str, expected: Option<i32>) {
         (Ok(Envelope { data: Message::ParseRequest(request), .. }), Some(expected)) => {
             assert_eq!(request.cursor, expected, "{value}");
         }
-        (Err(DecodeError::Payload { error, .. }), None) => assert_eq!(error.path, "cursor", "{value}"),
+        (Err(DecodeError::Payload { error, .. }), None) => assert_eq!(error.path(), "cursor", "{value}"),
         (found, _) => panic!("{value}: {found:?}"),
     }
 }
