@@ -1,5 +1,7 @@
 //! Running other programs: say what runs, show its output, stop at the first failure.
 
+#![expect(clippy::disallowed_methods, reason = "chores run cargo to its end")]
+
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 

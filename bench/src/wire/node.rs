@@ -1,5 +1,7 @@
 //! `vscode-jsonrpc` on both ends, in two node processes, when node and npm are there.
 
+#![expect(clippy::disallowed_methods, reason = "a chore that runs node and npm to their end")]
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;

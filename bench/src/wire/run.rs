@@ -136,6 +136,7 @@ async fn measure(contender: Contender, joint: Joint, load: Load, node: Option<&P
             tokio::task::spawn_blocking(move || node::measure(&directory, load)).await?
         }
         (Joint::Pipes, Contender::LspServer) => {
+            #[expect(clippy::disallowed_methods, reason = "blocking pipes, as that library wants them")]
             let mut child = std::process::Command::new(std::env::current_exe()?)
                 .args(["serve", "lsp-server"])
                 .stdin(Stdio::piped())

@@ -298,7 +298,11 @@ mod tests {
     fn absent_parameters_mean_what_the_dialect_says() {
         check(&[r#"{"id":1,"method":"add"}"#], &["host request add ! params: missing field `left`"]);
         check(&[r#"{"id":1,"method":"name","params":[]}"#], &["guest request name"]);
-        check_by(&STRICT, &[r#"{"id":1,"method":"name"}"#], &["guest request name ! `params` must be an object"]);
+        check_by(
+            &STRICT,
+            &[r#"{"id":1,"method":"name"}"#],
+            &["guest request name ! `params` must be an object"],
+        );
     }
 
     #[test]

@@ -59,6 +59,7 @@ impl Stage {
     }
 
     /// A run in the workspace, if there is one, else outside; to be completed.
+    #[expect(clippy::disallowed_methods, reason = "the binary under test, run to its end")]
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
         let project = self.path("project");

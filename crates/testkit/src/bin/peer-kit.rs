@@ -84,6 +84,7 @@ fn family(directory: &Path) {
     sleep(&directory.join("pid-parent"));
 }
 
+#[expect(clippy::disallowed_methods, reason = "a family of processes the keeper knows nothing of")]
 #[expect(clippy::zombie_processes, reason = "the point is a family nobody waits for")]
 fn start(part: &str, file: &Path) {
     let itself: PathBuf = std::env::current_exe().expect("a running executable has a path");

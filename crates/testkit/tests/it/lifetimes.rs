@@ -17,6 +17,7 @@ fn family_in(directory: &std::path::Path) -> Option<Vec<i32>> {
     FAMILY.iter().map(|file| pid_in(directory, file)).collect()
 }
 
+#[expect(clippy::disallowed_methods, reason = "the daemon itself, to be killed")]
 #[tokio::test]
 async fn nothing_survives_the_daemons_kill_9_not_even_grandchildren_in_their_own_session() {
     let directory = tempfile::tempdir().unwrap();

@@ -118,6 +118,7 @@ fn widen(pipe: &PipeWriter) {
 #[cfg(not(target_os = "linux"))]
 fn widen(_pipe: &PipeWriter) {}
 
+#[expect(clippy::disallowed_methods, reason = "the keeper is what everything else goes through")]
 fn start_keeper(keeper: &Keeper, socket: StdUnixStream) -> std::io::Result<tokio::process::Child> {
     Command::new(&keeper.program)
         .arg0("guest-keeper")

@@ -54,6 +54,11 @@ fn parse_stat(text: &str) -> Option<Stat> {
     Some(Stat { parent, start_time })
 }
 
+/// Whether the system lists its processes.
+pub(super) fn can_list() -> bool {
+    std::path::Path::new("/proc/self/stat").exists()
+}
+
 /// Every process below this one, children before grandchildren.
 pub(super) fn descendants_of(ancestor: Pid) -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };

@@ -54,7 +54,8 @@ impl LengthPrefixed {
         Self { layout: Some(Layout::Tagged), ..Self::detect(max_stored, max_inflated) }
     }
 
-    /// The layout is taken from the first frame that arrives; until then frames are written plain.
+    /// The layout is taken from the first frame that arrives; until then frames are written plain. A clone made
+    /// before that learns it for itself, so reading and writing must go through one codec until it is known.
     pub fn detect(max_stored: usize, max_inflated: usize) -> Self {
         Self { layout: None, max_stored, max_inflated, compress_from: None, length: None }
     }

@@ -12,7 +12,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
 use super::CloseReason;
-use super::dispatch::{self, Next};
+use super::dispatch::{self, Held, Next};
 use super::handle::Shared;
 use super::outbox::Pressure;
 use crate::framing::{Codec, FrameError, Inbound};
@@ -106,6 +106,7 @@ fn note_write_end(shared: &Shared, result: std::io::Result<()>) {
     shared.outbox.close();
     if let Err(error) = result {
         tracing::debug!(peer = %shared.settings.name, %error, "the peer takes no more bytes");
+        shared.not_writable.get_or_init(|| CloseReason::NotWritable(Arc::new(error)));
     }
 }
 
@@ -154,20 +155,40 @@ async fn take(shared: &Arc<Shared>, inbound: Inbound) {
         }
     };
     let mut next = poll_fn(|cx| Poll::Ready(dispatch::frame(shared, cx, &frame))).await;
-    while let Next::WaitForQueue(work) = next {
-        let limit = shared.settings.limits.ordered_queue;
-        shared.serving.wait_for_queue(limit).await;
-        let mut work = Some(work);
-        next = poll_fn(|cx| {
-            let started = work.take().map(|work| shared.serving.start_ordered(cx, limit, work));
-            Poll::Ready(match started {
-                Some(Err(work)) => Next::WaitForQueue(work),
-                Some(Ok(())) | None => Next::Go,
-            })
-        })
-        .await;
+    while let Next::Wait(held) = next {
+        next = start_when_possible(shared, held).await;
     }
     give_way(shared).await;
+}
+
+/// Waits for a place for a call that was held back, and tries it again.
+async fn start_when_possible(shared: &Arc<Shared>, held: Held) -> Next {
+    let (serving, limits) = (&shared.serving, &shared.settings.limits);
+    match held {
+        Held::Ordered(work) => {
+            serving.wait_for_queue(limits.ordered_queue).await;
+            let mut work = Some(work);
+            poll_fn(|cx| {
+                let started = work.take().map(|work| serving.start_ordered(cx, limits.ordered_queue, work));
+                Poll::Ready(match started {
+                    Some(Err(work)) => Next::Wait(Held::Ordered(work)),
+                    Some(Ok(())) | None => Next::Go,
+                })
+            })
+            .await
+        }
+        Held::Counted(serial, count, work) => {
+            serving.wait_for_place(count, limits.in_flight).await;
+            let mut work = Some(work);
+            poll_fn(|cx| {
+                if let Some(work) = work.take() {
+                    serving.start(cx, serial, None, count, work);
+                }
+                Poll::Ready(Next::Go)
+            })
+            .await
+        }
+    }
 }
 
 /// Lets the writer, which shares this task, go first when it has something worth writing.

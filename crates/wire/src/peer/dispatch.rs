@@ -26,8 +26,16 @@ use crate::framing::FrameError;
 pub(super) enum Next {
     /// Read on.
     Go,
-    /// Wait until the queue of ordered calls has room for this one.
-    WaitForQueue(Work),
+    /// Wait until this call, which nobody would hear of if it were refused, can start.
+    Wait(Held),
+}
+
+/// A call that found no place.
+pub(super) enum Held {
+    /// In the queue of ordered calls.
+    Ordered(Work),
+    /// Among those under way.
+    Counted(u64, Count, Work),
 }
 
 /// Serves one frame.
@@ -107,11 +115,11 @@ fn batch(shared: &Arc<Shared>, cx: &mut TaskContext<'_>, frame: &Bytes, members:
             continue;
         }
         let next = one(shared, cx, frame, message, |id| Target::Batch(id, batch.slot()));
-        if let Next::WaitForQueue(work) = next {
-            // A batch's members cannot be held back one by one, and only a notification asks to wait.
+        if let Next::Wait(held) = next {
+            // A batch's members cannot be held back one by one; only a call without an id asks to wait.
             Counters::add(&shared.counters.overloaded);
-            tracing::warn!(peer = %shared.settings.name, "notification in a batch dropped: the queue is full");
-            drop(work);
+            tracing::warn!(peer = %shared.settings.name, "call without id in a batch dropped: too many are under way");
+            drop(held);
         }
     }
     Next::Go
@@ -213,20 +221,24 @@ fn call(
         Order::Urgent => Count::Urgent,
         Order::Free | Order::Ordered => Count::Free,
     };
-    if route.order != Order::Ordered && serving.under_way(count) >= limits.in_flight {
+    let crowded = route.order != Order::Ordered && serving.under_way(count) >= limits.in_flight;
+    if crowded && id.is_some() {
         Counters::add(&shared.counters.overloaded);
         responder.fail(&overloaded(shared));
         return Ok(Next::Go);
     }
     let context = Context { peer: Peer::new(shared.clone()), method: route.name, id: id.clone() };
     let work = route.begin(context, params, &shared.settings.dialect, responder)?;
+    if crowded {
+        return Ok(Next::Wait(Held::Counted(serial, count, work)));
+    }
     if route.order != Order::Ordered {
         serving.start(cx, serial, id, count, work);
         return Ok(Next::Go);
     }
     Ok(match serving.start_ordered(cx, limits.ordered_queue, work) {
         Ok(()) => Next::Go,
-        Err(work) if id.is_none() => Next::WaitForQueue(work),
+        Err(work) if id.is_none() => Next::Wait(Held::Ordered(work)),
         Err(work) => {
             Counters::add(&shared.counters.overloaded);
             serving.refuse(serial, overloaded(shared), work);

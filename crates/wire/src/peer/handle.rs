@@ -1,7 +1,7 @@
 //! The handle: calls, notifications and what else one does with the other side.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use loggia_jsonrpc::{
@@ -35,7 +35,12 @@ pub(super) struct Shared {
     pub(super) calls: Calls,
     pub(super) serving: Arc<Serving>,
     pub(super) counters: Counters,
+    /// Somebody asked for the end.
     pub(super) closing: CancellationToken,
+    /// The end is here: nothing is read, written or served any more.
+    pub(super) ended: CancellationToken,
+    /// Why the peer takes no more bytes, if it does not.
+    pub(super) not_writable: OnceLock<CloseReason>,
 }
 
 /// Makes a connection of two halves of a stream. Nothing moves until [`Connection::run`] is polled.
@@ -59,6 +64,8 @@ where
         serving: Arc::default(),
         counters: Counters::default(),
         closing: CancellationToken::new(),
+        ended: CancellationToken::new(),
+        not_writable: OnceLock::new(),
     });
     (Peer { shared: shared.clone() }, Connection::new(shared, reader, writer, codec))
 }
@@ -104,13 +111,13 @@ impl Peer {
             }
             // The table drops a sender only after sending; this is the connection vanishing in mid-air.
             .unwrap_or(Err(Failure::Closed(CloseReason::Local)));
-            let shared = entry.answered();
+            let (shared, id) = entry.answered();
             let text = match answer {
                 Ok(text) => text,
                 Err(Failure::Answered(error)) => return Err(CallError::Answered(error)),
                 Err(Failure::Closed(reason)) => return Err(CallError::Closed { method: M::NAME, reason }),
             };
-            read_result::<M>(&shared, &text)
+            read_result::<M>(&shared, id, &text)
         }
     }
 
@@ -121,7 +128,7 @@ impl Peer {
         let method = M::NAME;
         let shared = &self.shared;
         let (id, answer) = shared.calls.open().map_err(|reason| CallError::Closed { method, reason })?;
-        let entry = Entry { shared: shared.clone(), id: Some(id) };
+        let entry = Entry { shared: shared.clone(), id, answered: false };
         let request = RequestId::from(id);
         let dialect = &shared.settings.dialect;
         let pushed = shared
@@ -168,7 +175,7 @@ impl Peer {
 
     /// Waits until the connection has ended and says why.
     pub async fn closed(&self) -> CloseReason {
-        self.shared.closing.cancelled().await;
+        self.shared.ended.cancelled().await;
         self.close_reason()
     }
 
@@ -182,12 +189,13 @@ impl Peer {
         self.shared.calls.waiting()
     }
 
-    pub(super) fn closing(&self) -> CancellationToken {
-        self.shared.closing.clone()
+    pub(super) fn ended(&self) -> CancellationToken {
+        self.shared.ended.clone()
     }
 
     fn close_reason(&self) -> CloseReason {
-        self.shared.calls.closed().unwrap_or(CloseReason::Local)
+        let not_writable = || self.shared.not_writable.get().cloned();
+        self.shared.calls.closed().or_else(not_writable).unwrap_or(CloseReason::Local)
     }
 }
 
@@ -197,11 +205,11 @@ impl Shared {
         self.calls.close(reason);
         self.outbox.close();
         self.serving.abort_all();
-        self.closing.cancel();
+        self.ended.cancel();
     }
 }
 
-fn read_result<M: Method>(shared: &Shared, result: &RawResult) -> Result<M::Result, CallError> {
+fn read_result<M: Method>(shared: &Shared, call: u64, result: &RawResult) -> Result<M::Result, CallError> {
     let wrong_shape = |error| CallError::WrongShape { method: M::NAME, error };
     // The text was cut out of a frame that is UTF-8; the check is for the type system.
     let text = std::str::from_utf8(&result.text).unwrap_or_default();
@@ -211,8 +219,13 @@ fn read_result<M: Method>(shared: &Shared, result: &RawResult) -> Result<M::Resu
     };
     // Its text was presumed, so the message is read properly now: it may go on after its result, or be no JSON.
     match read(&result.frame, &shared.settings.dialect) {
-        Ok(Body::One(Incoming::Response { outcome: Ok(raw), .. })) => decode(raw.get()).map_err(wrong_shape),
-        Ok(Body::One(Incoming::Response { outcome: Err(error), .. })) => Err(CallError::Answered(error)),
+        Ok(Body::One(Incoming::Response { id: Some(id), outcome })) if id.sequence() == Some(call) => {
+            match outcome {
+                Ok(raw) => decode(raw.get()).map_err(wrong_shape),
+                Err(error) => Err(CallError::Answered(error)),
+            }
+        }
+        // It names another call further on; which of the two it answers, nobody knows.
         Ok(_) => Err(wrong_shape(error)),
         Err(broken) => {
             dispatch::malformed(shared, &broken.to_error());
@@ -224,20 +237,21 @@ fn read_result<M: Method>(shared: &Shared, result: &RawResult) -> Result<M::Resu
 /// A call's place in the table: dropping it unanswered gives the call up.
 struct Entry {
     shared: Arc<Shared>,
-    id: Option<u64>,
+    id: u64,
+    answered: bool,
 }
 
 impl Entry {
-    fn answered(mut self) -> Arc<Shared> {
-        self.id = None;
-        self.shared.clone()
+    fn answered(mut self) -> (Arc<Shared>, u64) {
+        self.answered = true;
+        (self.shared.clone(), self.id)
     }
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        if let Some(id) = self.id {
-            self.shared.calls.forget(id);
+        if !self.answered {
+            self.shared.calls.forget(self.id);
         }
     }
 }

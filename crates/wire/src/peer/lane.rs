@@ -217,7 +217,18 @@ impl Serving {
         }
     }
 
-    /// Waits until something has ended.
+    /// Waits until fewer than `limit` handlers of a kind are under way.
+    pub(super) async fn wait_for_place(&self, count: Count, limit: usize) {
+        loop {
+            let progress = self.progress.notified();
+            if self.under_way(count) < limit {
+                return;
+            }
+            progress.await;
+        }
+    }
+
+    /// Waits until the ordered queue has room.
     pub(super) async fn wait_for_queue(&self, limit: usize) {
         loop {
             let progress = self.progress.notified();

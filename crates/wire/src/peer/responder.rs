@@ -27,7 +27,7 @@ pub struct Context {
 impl Context {
     /// Ends when the connection does. A handler that should not outlive it need not look: it is dropped then.
     pub fn closed(&self) -> CancellationToken {
-        self.peer.closing()
+        self.peer.ended()
     }
 }
 

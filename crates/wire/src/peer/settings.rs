@@ -24,7 +24,8 @@ pub struct Settings {
 /// The bounds of one connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Requests under way at once, and as many urgent ones besides. Further requests are answered "overloaded".
+    /// Calls under way at once, and as many urgent ones besides. Further requests are answered "overloaded"; for a
+    /// call without an id the reader waits.
     pub in_flight: usize,
     /// Ordered calls waiting for their turn. Further requests are answered "overloaded"; for a notification
     /// the reader waits, since dropping one would tear a hole into what the peer tells.

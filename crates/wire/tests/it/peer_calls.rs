@@ -6,7 +6,7 @@ use loggia_jsonrpc::{Dialect, ErrorObject, NoParams, OrphanErrors, RequestId};
 use loggia_wire::peer::{CallError, CloseReason, Limits, Router};
 use tokio::io::AsyncWriteExt;
 
-use crate::support::{Add, AddParams, Slow, adder, pair, peer, peer_with, peer_with_buffer, settings};
+use crate::support::{Add, AddParams, Slow, Told, adder, pair, peer, peer_with, peer_with_buffer, settings};
 
 const PARAMS: AddParams = AddParams { left: 1, right: 2 };
 
@@ -78,6 +78,87 @@ async fn an_answer_may_have_fields_after_its_result() {
     let call = peer.call::<Add>(&PARAMS);
     far.send(r#"{"jsonrpc":"2.0","id":2,"result":null,"error":{"code":-1,"message":"no"}}"#).await;
     assert!(matches!(call.await.unwrap_err(), CallError::Answered(error) if error.code == -1));
+}
+
+#[tokio::test]
+async fn an_answer_that_names_two_calls_is_taken_for_neither() {
+    let (peer, _task, mut far) = peer(Router::new());
+    let (first, second) = (peer.call::<Add>(&PARAMS), peer.call::<Add>(&PARAMS));
+    far.send(r#"{"jsonrpc":"2.0","id":1,"result":3,"id":2}"#).await;
+    assert!(matches!(first.await.unwrap_err(), CallError::WrongShape { .. }));
+    far.send(r#"{"jsonrpc":"2.0","id":2,"result":4}"#).await;
+    assert_eq!(second.await.unwrap(), 4);
+}
+
+#[tokio::test]
+async fn notifications_are_heard_while_a_call_waits() {
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let router = Router::new().listen::<Told, _, _>(move |_, number| {
+        let tell = tell.clone();
+        async move { tell.send(number).unwrap() }
+    });
+    let (peer, _task, mut far) = peer(router);
+    let call = peer.call::<Add>(&PARAMS);
+    far.send(r#"{"jsonrpc":"2.0","method":"told","params":7}"#).await;
+    assert_eq!(told.recv().await, Some(7));
+    assert_eq!(peer.pending_calls(), 1);
+    far.send(r#"{"jsonrpc":"2.0","id":1,"result":3}"#).await;
+    assert_eq!(call.await.unwrap(), 3);
+}
+
+/// A stream whose far side fails in the given way.
+struct Failing;
+
+impl tokio::io::AsyncRead for Failing {
+    fn poll_read(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+        _: &mut tokio::io::ReadBuf<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        std::task::Poll::Ready(Err(std::io::ErrorKind::ConnectionReset.into()))
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_cannot_be_read_fails_what_is_pending() {
+    let (near, _far) = tokio::io::duplex(64);
+    let codec = loggia_wire::framing::Lines::new(100);
+    let (peer, connection) =
+        loggia_wire::peer::connect(Failing, near, codec, settings(Dialect::STANDARD), Router::new());
+    let call = peer.call::<Add>(&PARAMS);
+    assert!(matches!(connection.run().await, CloseReason::Broken(_)));
+    assert!(matches!(call.await.unwrap_err(), CallError::Closed { reason: CloseReason::Broken(_), .. }));
+}
+
+#[tokio::test]
+async fn a_peer_that_takes_no_more_bytes_can_still_be_heard_and_later_calls_say_why_they_failed() {
+    let (near_reader, mut far_writer) = tokio::io::duplex(1024);
+    let (far_reader, near_writer) = tokio::io::duplex(1024);
+    let codec = loggia_wire::framing::Lines::new(100);
+    let (peer, connection) = loggia_wire::peer::connect(
+        near_reader,
+        near_writer,
+        codec,
+        settings(Dialect::STANDARD),
+        Router::new(),
+    );
+    let task = tokio::spawn(connection.run());
+    let first = peer.call::<Add>(&PARAMS);
+    tokio::task::yield_now().await;
+    drop(far_reader);
+    far_writer.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":3}\n").await.unwrap();
+    assert_eq!(first.await.unwrap(), 3);
+    let _second = peer.call::<Add>(&PARAMS);
+    let refused = loop {
+        tokio::task::yield_now().await;
+        let mut call = Box::pin(peer.call::<Add>(&PARAMS));
+        if let std::task::Poll::Ready(result) = futures_util::poll!(&mut call) {
+            break result.unwrap_err();
+        }
+    };
+    assert!(matches!(refused, CallError::Closed { reason: CloseReason::NotWritable(_), .. }), "{refused}");
+    drop(far_writer);
+    assert!(matches!(task.await.unwrap(), CloseReason::EndOfStream));
 }
 
 /// It shows whose answer it was, so its caller need not wait for the time limit.
@@ -161,7 +242,7 @@ async fn every_pending_call_fails_as_closed_when_the_stream_ends() {
     assert!(matches!(task.await.unwrap(), CloseReason::EndOfStream));
     let after = peer.call::<Add>(&PARAMS).await.unwrap_err();
     assert!(matches!(after, CallError::Closed { reason: CloseReason::EndOfStream, .. }), "{after}");
-    assert!(peer.notify::<crate::support::Told>(&1).await.is_err());
+    assert!(peer.notify::<Told>(&1).await.is_err());
 }
 
 #[tokio::test]

@@ -117,6 +117,35 @@ async fn too_many_requests_are_answered_as_overloaded_and_the_others_finish() {
     );
 }
 
+/// Nobody would hear of its refusal, so the reader waits instead.
+#[tokio::test]
+async fn a_call_without_id_waits_for_a_place() {
+    let gate = Arc::new(Semaphore::new(0));
+    let done = Arc::new(Mutex::new(0));
+    let (wait, count) = (gate.clone(), done.clone());
+    let router = Router::new()
+        .serve::<Slow, _, _>(move |_, _| {
+            let (wait, count) = (wait.clone(), count.clone());
+            async move {
+                wait.acquire().await.unwrap().forget();
+                *count.lock().unwrap() += 1;
+                Ok(String::new())
+            }
+        })
+        .serve::<Abort, _, _>(|_, _| async { Ok(true) });
+    let mut settings = settings(Dialect::STANDARD);
+    settings.limits = Limits { in_flight: 2, ..Limits::default() };
+    let (_peer, _task, mut far) = peer_with(settings, router);
+    for _ in 0..5 {
+        far.send(r#"{"jsonrpc":"2.0","method":"slow"}"#).await;
+    }
+    gate.add_permits(5);
+    far.ask(r#"{"jsonrpc":"2.0","id":1,"method":"abort"}"#).await;
+    while *done.lock().unwrap() < 5 {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn a_full_ordered_queue_refuses_requests_with_their_ids() {
     let router = Router::new().serve::<Step, _, _>(|_, _| std::future::pending());

@@ -74,6 +74,14 @@ async fn broken_json_is_a_parse_error_with_null_id() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_not_utf_8_is_a_parse_error() {
+    let (_peer, _task, mut far) = peer(adder());
+    far.writer.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\xfe\"}\n").await.unwrap();
+    let answer = far.line().await;
+    assert!(answer.starts_with(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"#), "{answer}");
+}
+
+#[tokio::test]
 async fn wrong_shapes_are_invalid_requests_with_null_id() {
     for (input, why) in [
         ("7", "a message must be a JSON object"),
@@ -197,7 +205,8 @@ async fn over_long_lines_are_answered_once_and_the_next_request_is_served() {
 async fn notifications_nobody_listens_to_are_counted_and_not_answered() {
     let (peer, _task, mut far) = peer(adder());
     far.send(r#"{"jsonrpc":"2.0","method":"whatever","params":{}}"#).await;
-    far.ask(r#"{"jsonrpc":"2.0","id":1,"method":"add","params":{"left":1,"right":1}}"#).await;
+    let next = far.ask(r#"{"jsonrpc":"2.0","id":1,"method":"add","params":{"left":1,"right":1}}"#).await;
+    assert_eq!(next, r#"{"jsonrpc":"2.0","id":1,"result":2}"#, "the first answer is to the request");
     assert_eq!(peer.stats().unheard, 1);
 }
 
