@@ -47,6 +47,8 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-protocol-hermes", &["loggia-jsonrpc"]),
     product("loggia-protocol-mehrhof", &["loggia-jsonrpc"]),
     product("loggia-wire", &["loggia-jsonrpc"]),
+    product("loggia-domain", &[]),
+    product("loggia-store", &["loggia-domain"]),
     Row { name: "loggia", role: Role::Product, uses: Uses::Everything },
     Row { name: "loggia-testkit", role: Role::Tests, uses: Uses::Only(&["loggia-jsonrpc", "loggia-wire"]) },
     Row { name: "loggia-bench", role: Role::Chore, uses: Uses::Everything },

@@ -1,0 +1,500 @@
+//! Rows as old journals hold them.
+//!
+//! Invariant: a line here is never changed, only added. A journal written with it must stay readable.
+
+use loggia_domain::{
+    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget, CallId,
+    CheckpointId, ClientId, ContentHash, Door, EventBody, Executor, FileChange, FileChangeKind, Hunk,
+    Instruction, JsonText, MessageId, ModelName, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset,
+    Question, Remember, RetrievalStage, Risk, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd,
+    TurnFailure, Usage, WorkspaceId,
+};
+
+/// An event, and the kind and the data of its row.
+pub(super) type Sample = (EventBody, &'static str, &'static str);
+
+/// At least one row of each kind, and every word and alternative in some row.
+pub(super) fn samples() -> Vec<Sample> {
+    [sessions(), turns(), turn_ends(), tools(), patches(), questions(), answers(), history()].concat()
+}
+
+fn sessions() -> Vec<Sample> {
+    let least = |preset| EventBody::SessionOpened {
+        workspace: WorkspaceId::from_bytes([1; 16]),
+        title: None,
+        model: None,
+        preset: Some(preset),
+        budget: Budget::default(),
+        forked_from: None,
+        by: Actor::Engine,
+    };
+    vec![
+        (
+            EventBody::SessionOpened {
+                workspace: WorkspaceId::from_bytes([1; 16]),
+                title: Some("Grüße \"an\" alle\n".to_owned()),
+                model: Some(ModelName("local:small".to_owned())),
+                preset: Some(Preset::AutoEdit),
+                budget: Budget { tokens: Some(u64::MAX), micro_dollars: Some(0) },
+                forked_from: Some((SessionId::from_bytes([2; 16]), Seq(7))),
+                by: client(Door::Http),
+            },
+            "session_opened",
+            r#"{"workspace":"ws_01010101010101010101010101010101","title":"Grüße \"an\" alle\n","model":"local:small","preset":"auto_edit","budget":{"tokens":18446744073709551615,"micro_dollars":0},"forked_from":{"session":"ses_02020202020202020202020202020202","seq":7},"by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"http"}}}"#,
+        ),
+        (
+            least(Preset::ReadOnly),
+            "session_opened",
+            r#"{"workspace":"ws_01010101010101010101010101010101","preset":"read_only","budget":{},"by":{"engine":{}}}"#,
+        ),
+        (
+            least(Preset::Ask),
+            "session_opened",
+            r#"{"workspace":"ws_01010101010101010101010101010101","preset":"ask","budget":{},"by":{"engine":{}}}"#,
+        ),
+        (
+            least(Preset::Full),
+            "session_opened",
+            r#"{"workspace":"ws_01010101010101010101010101010101","preset":"full","budget":{},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::SessionRenamed { title: String::new(), by: client(Door::Rpc) },
+            "session_renamed",
+            r#"{"title":"","by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"rpc"}}}"#,
+        ),
+        (
+            EventBody::ModelChanged {
+                model: ModelName("local:small".to_owned()),
+                reason: Some("the other one is busy".to_owned()),
+                by: Actor::Policy,
+            },
+            "model_changed",
+            r#"{"model":"local:small","reason":"the other one is busy","by":{"policy":{}}}"#,
+        ),
+        (
+            EventBody::ModelChanged {
+                model: ModelName("a:b".to_owned()),
+                reason: None,
+                by: client(Door::Console),
+            },
+            "model_changed",
+            r#"{"model":"a:b","by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"console"}}}"#,
+        ),
+        (
+            EventBody::SessionClosed { by: client(Door::Inside) },
+            "session_closed",
+            r#"{"by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"inside"}}}"#,
+        ),
+    ]
+}
+
+fn turns() -> Vec<Sample> {
+    let retrieved = |stage, results| EventBody::Retrieved { stage, results };
+    vec![
+        (
+            EventBody::TurnStarted {
+                instruction: Instruction {
+                    text: "tidy\u{0} up".to_owned(),
+                    context: Some(JsonText("{ \"open\": [] }".to_owned())),
+                },
+                by: Actor::Engine,
+            },
+            "turn_started",
+            r#"{"instruction":{"text":"tidy\u0000 up","context":"{ \"open\": [] }"},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::TurnStarted {
+                instruction: Instruction { text: String::new(), context: None },
+                by: Actor::Engine,
+            },
+            "turn_started",
+            r#"{"instruction":{"text":""},"by":{"engine":{}}}"#,
+        ),
+        (EventBody::TurnContinued { by: Actor::Engine }, "turn_continued", r#"{"by":{"engine":{}}}"#),
+        (retrieved(RetrievalStage::Symbols, 0), "retrieved", r#"{"stage":"symbols","results":0}"#),
+        (retrieved(RetrievalStage::Text, 1), "retrieved", r#"{"stage":"text","results":1}"#),
+        (retrieved(RetrievalStage::Vectors, 2), "retrieved", r#"{"stage":"vectors","results":2}"#),
+        (
+            retrieved(RetrievalStage::Ranking, u32::MAX),
+            "retrieved",
+            r#"{"stage":"ranking","results":4294967295}"#,
+        ),
+        (
+            EventBody::PlanChanged {
+                plan: Plan {
+                    steps: vec![
+                        PlanStep { description: "look".to_owned(), files: vec!["src/a.rs".to_owned()] },
+                        PlanStep { description: "write".to_owned(), files: vec![] },
+                    ],
+                    current: 1,
+                    rationale: "short".to_owned(),
+                },
+            },
+            "plan_changed",
+            r#"{"plan":{"steps":[{"description":"look","files":["src/a.rs"]},{"description":"write","files":[]}],"current":1,"rationale":"short"}}"#,
+        ),
+        (
+            EventBody::MessageEnded {
+                message: AssistantMessage {
+                    id: MessageId::from_bytes([4; 16]),
+                    text: "Here 😀".to_owned(),
+                    thought: Some("hm".to_owned()),
+                    calls: vec![call(Some("toolu_1"))],
+                },
+                cut: true,
+                usage: Usage { input: 10, cached: 4, output: 2, micro_dollars: Some(30) },
+            },
+            "message_ended",
+            r#"{"message":{"id":"msg_04040404040404040404040404040404","text":"Here 😀","thought":"hm","calls":[{"id":"call_05050505050505050505050505050505","provider_id":"toolu_1","tool":"read_file","arguments":"{\"path\":\"a\"}"}]},"cut":true,"usage":{"input":10,"cached":4,"output":2,"micro_dollars":30}}"#,
+        ),
+        (
+            EventBody::MessageEnded {
+                message: AssistantMessage {
+                    id: MessageId::from_bytes([4; 16]),
+                    text: String::new(),
+                    thought: None,
+                    calls: vec![],
+                },
+                cut: false,
+                usage: Usage::default(),
+            },
+            "message_ended",
+            r#"{"message":{"id":"msg_04040404040404040404040404040404","text":"","calls":[]},"cut":false,"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+    ]
+}
+
+fn turn_ends() -> Vec<Sample> {
+    let ended = |end| EventBody::TurnEnded { end, usage: Usage::default() };
+    let failed = |failure| ended(TurnEnd::Failed(failure));
+    let message = || "no".to_owned();
+    let kind = "turn_ended";
+    vec![
+        (ended(TurnEnd::Done), kind, r#"{"end":{"done":{}},"usage":{"input":0,"cached":0,"output":0}}"#),
+        (
+            ended(TurnEnd::Cancelled),
+            kind,
+            r#"{"end":{"cancelled":{}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            ended(TurnEnd::Interrupted),
+            kind,
+            r#"{"end":{"interrupted":{}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            ended(TurnEnd::StepLimit),
+            kind,
+            r#"{"end":{"step_limit":{}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            ended(TurnEnd::BudgetLimit),
+            kind,
+            r#"{"end":{"budget_limit":{}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Model { message: message(), retry_helps: true }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Retrieval { message: message() }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"retrieval":{"message":"no"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Policy { message: message() }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"policy":{"message":"no"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Internal { message: message() }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"internal":{"message":"no"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+    ]
+}
+
+fn tools() -> Vec<Sample> {
+    let started = |executor| EventBody::ToolStarted { call: CallId::from_bytes([5; 16]), executor };
+    let ended = |outcome, files| EventBody::ToolEnded {
+        call: CallId::from_bytes([5; 16]),
+        outcome,
+        files,
+        milliseconds: 12,
+    };
+    vec![
+        (
+            EventBody::ToolRequested { call: call(None) },
+            "tool_requested",
+            r#"{"call":{"id":"call_05050505050505050505050505050505","tool":"read_file","arguments":"{\"path\":\"a\"}"}}"#,
+        ),
+        (
+            started(Executor::Server),
+            "tool_started",
+            r#"{"call":"call_05050505050505050505050505050505","executor":{"server":{}}}"#,
+        ),
+        (
+            started(Executor::Client(ClientId::from_bytes([3; 16]))),
+            "tool_started",
+            r#"{"call":"call_05050505050505050505050505050505","executor":{"client":{"id":"cl_03030303030303030303030303030303"}}}"#,
+        ),
+        (
+            ended(ToolOutcome::Succeeded { output: "ok".to_owned() }, files()),
+            "tool_ended",
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"succeeded":{"output":"ok"}},"files":[{"path":"a","kind":"created","now":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"},{"path":"b","kind":"modified","now":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"},{"path":"c","kind":"deleted"}],"milliseconds":12}"#,
+        ),
+        (
+            ended(ToolOutcome::Failed { message: "no".to_owned() }, vec![]),
+            "tool_ended",
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"failed":{"message":"no"}},"files":[],"milliseconds":12}"#,
+        ),
+        (
+            ended(ToolOutcome::Denied { reason: "never".to_owned() }, vec![]),
+            "tool_ended",
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"denied":{"reason":"never"}},"files":[],"milliseconds":12}"#,
+        ),
+        (
+            ended(ToolOutcome::Cancelled, vec![]),
+            "tool_ended",
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"cancelled":{}},"files":[],"milliseconds":12}"#,
+        ),
+    ]
+}
+
+fn patches() -> Vec<Sample> {
+    let patch = PatchId::from_bytes([6; 16]);
+    let batch = BatchId::from_bytes([7; 16]);
+    let dropped = |failure| EventBody::PatchDropped { patch, failure };
+    vec![
+        (
+            EventBody::PatchProposed { patch: whole_patch() },
+            "patch_proposed",
+            r#"{"patch":{"id":"patch_06060606060606060606060606060606","call":"call_05050505050505050505050505050505","path":"src/a.rs","kind":"modified","base":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","diff":"@@ -1 +1 @@\n-a\n+b\n","hunks":[{"old_start":1,"old_lines":1,"new_start":1,"new_lines":1,"content":"-a\n+b\n"}],"rationale":"b is better","acceptance_criteria":["it builds"]}}"#,
+        ),
+        (
+            EventBody::PatchProposed {
+                patch: Patch {
+                    kind: FileChangeKind::Created,
+                    base: None,
+                    hunks: vec![],
+                    acceptance_criteria: vec![],
+                    ..whole_patch()
+                },
+            },
+            "patch_proposed",
+            r#"{"patch":{"id":"patch_06060606060606060606060606060606","call":"call_05050505050505050505050505050505","path":"src/a.rs","kind":"created","diff":"@@ -1 +1 @@\n-a\n+b\n","hunks":[],"rationale":"b is better","acceptance_criteria":[]}}"#,
+        ),
+        (
+            EventBody::PatchApplied { patch, hunks: Some(vec![0, 2]), executor: Executor::Server },
+            "patch_applied",
+            r#"{"patch":"patch_06060606060606060606060606060606","hunks":[0,2],"executor":{"server":{}}}"#,
+        ),
+        (
+            EventBody::PatchApplied { patch, hunks: Some(vec![]), executor: Executor::Server },
+            "patch_applied",
+            r#"{"patch":"patch_06060606060606060606060606060606","hunks":[],"executor":{"server":{}}}"#,
+        ),
+        (
+            EventBody::PatchApplied { patch, hunks: None, executor: Executor::Server },
+            "patch_applied",
+            r#"{"patch":"patch_06060606060606060606060606060606","executor":{"server":{}}}"#,
+        ),
+        (
+            dropped(PatchFailure::Refused),
+            "patch_dropped",
+            r#"{"patch":"patch_06060606060606060606060606060606","failure":{"refused":{}}}"#,
+        ),
+        (
+            dropped(PatchFailure::Conflict { found: Some(ContentHash([11; 32])) }),
+            "patch_dropped",
+            r#"{"patch":"patch_06060606060606060606060606060606","failure":{"conflict":{"found":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"}}}"#,
+        ),
+        (
+            dropped(PatchFailure::Conflict { found: None }),
+            "patch_dropped",
+            r#"{"patch":"patch_06060606060606060606060606060606","failure":{"conflict":{}}}"#,
+        ),
+        (
+            dropped(PatchFailure::Unwritable { message: "disk full".to_owned() }),
+            "patch_dropped",
+            r#"{"patch":"patch_06060606060606060606060606060606","failure":{"unwritable":{"message":"disk full"}}}"#,
+        ),
+        (
+            EventBody::BatchStarted { batch },
+            "batch_started",
+            r#"{"batch":"batch_07070707070707070707070707070707"}"#,
+        ),
+        (
+            EventBody::ChangeCollected { batch, patch },
+            "change_collected",
+            r#"{"batch":"batch_07070707070707070707070707070707","patch":"patch_06060606060606060606060606060606"}"#,
+        ),
+        (
+            EventBody::BatchEnded { batch },
+            "batch_ended",
+            r#"{"batch":"batch_07070707070707070707070707070707"}"#,
+        ),
+    ]
+}
+
+fn questions() -> Vec<Sample> {
+    let asked = |question, risk, expires| EventBody::ApprovalAsked {
+        approval: ApprovalId::from_bytes([8; 16]),
+        call: CallId::from_bytes([5; 16]),
+        question,
+        risk,
+        expires,
+    };
+    let kind = "approval_asked";
+    vec![
+        (
+            asked(
+                Question::Patches {
+                    tool: "edit_file".to_owned(),
+                    patches: vec![PatchId::from_bytes([6; 16])],
+                },
+                Risk::Low,
+                None,
+            ),
+            kind,
+            r#"{"approval":"req_08080808080808080808080808080808","call":"call_05050505050505050505050505050505","question":{"patches":{"tool":"edit_file","patches":["patch_06060606060606060606060606060606"]}},"risk":"low"}"#,
+        ),
+        (
+            asked(
+                Question::Command {
+                    command: "make".to_owned(),
+                    directory: String::new(),
+                    environment: vec![("B".to_owned(), "1".to_owned()), ("A".to_owned(), String::new())],
+                    reason: Some("to see".to_owned()),
+                },
+                Risk::High,
+                Some(Timestamp(-1)),
+            ),
+            kind,
+            r#"{"approval":"req_08080808080808080808080808080808","call":"call_05050505050505050505050505050505","question":{"command":{"command":"make","directory":"","environment":[{"name":"B","value":"1"},{"name":"A","value":""}],"reason":"to see"}},"risk":"high","expires":-1}"#,
+        ),
+        (
+            asked(
+                Question::Command {
+                    command: "make".to_owned(),
+                    directory: "src".to_owned(),
+                    environment: vec![],
+                    reason: None,
+                },
+                Risk::High,
+                Some(Timestamp(1_767_225_600_000)),
+            ),
+            kind,
+            r#"{"approval":"req_08080808080808080808080808080808","call":"call_05050505050505050505050505050505","question":{"command":{"command":"make","directory":"src","environment":[]}},"risk":"high","expires":1767225600000}"#,
+        ),
+        (
+            asked(
+                Question::Tool { tool: "fetch".to_owned(), arguments: JsonText::empty_object() },
+                Risk::Medium,
+                None,
+            ),
+            kind,
+            r#"{"approval":"req_08080808080808080808080808080808","call":"call_05050505050505050505050505050505","question":{"tool":{"tool":"fetch","arguments":"{}"}},"risk":"medium"}"#,
+        ),
+    ]
+}
+
+fn answers() -> Vec<Sample> {
+    let patch = PatchId::from_bytes([6; 16]);
+    let decided = |scope, remember, comment: Option<&str>| EventBody::ApprovalDecided {
+        approval: ApprovalId::from_bytes([8; 16]),
+        answer: ApprovalAnswer { scope, remember, comment: comment.map(str::to_owned) },
+        by: Actor::Policy,
+    };
+    let kind = "approval_decided";
+    vec![
+        (
+            decided(ApprovalScope::None, Remember::Once, Some("not now")),
+            kind,
+            r#"{"approval":"req_08080808080808080808080808080808","answer":{"scope":{"none":{}},"remember":"once","comment":"not now"},"by":{"policy":{}}}"#,
+        ),
+        (
+            decided(ApprovalScope::All, Remember::Session, None),
+            kind,
+            r#"{"approval":"req_08080808080808080808080808080808","answer":{"scope":{"all":{}},"remember":"session"},"by":{"policy":{}}}"#,
+        ),
+        (
+            decided(ApprovalScope::Patches(vec![patch]), Remember::Workspace, None),
+            kind,
+            r#"{"approval":"req_08080808080808080808080808080808","answer":{"scope":{"patches":{"allowed":["patch_06060606060606060606060606060606"]}},"remember":"workspace"},"by":{"policy":{}}}"#,
+        ),
+        (
+            decided(ApprovalScope::Hunks(vec![(patch, vec![0, 3])]), Remember::Once, None),
+            kind,
+            r#"{"approval":"req_08080808080808080808080808080808","answer":{"scope":{"hunks":{"allowed":[{"patch":"patch_06060606060606060606060606060606","hunks":[0,3]}]}},"remember":"once"},"by":{"policy":{}}}"#,
+        ),
+    ]
+}
+
+fn history() -> Vec<Sample> {
+    let checkpoint = CheckpointId::from_bytes([9; 16]);
+    vec![
+        (
+            EventBody::CheckpointTaken { checkpoint },
+            "checkpoint_taken",
+            r#"{"checkpoint":"cp_09090909090909090909090909090909"}"#,
+        ),
+        (
+            EventBody::Undone { checkpoint, files: files(), by: Actor::Engine },
+            "undone",
+            r#"{"checkpoint":"cp_09090909090909090909090909090909","files":[{"path":"a","kind":"created","now":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"},{"path":"b","kind":"modified","now":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"},{"path":"c","kind":"deleted"}],"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::Redone { checkpoint, files: vec![], by: Actor::Engine },
+            "redone",
+            r#"{"checkpoint":"cp_09090909090909090909090909090909","files":[],"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::HistoryCompacted { through: Seq(41), summary: "much was said".to_owned() },
+            "history_compacted",
+            r#"{"through":41,"summary":"much was said"}"#,
+        ),
+    ]
+}
+
+fn client(door: Door) -> Actor {
+    Actor::Client { id: ClientId::from_bytes([3; 16]), name: "editor".to_owned(), door }
+}
+
+fn call(provider_id: Option<&str>) -> ToolCall {
+    ToolCall {
+        id: CallId::from_bytes([5; 16]),
+        provider_id: provider_id.map(str::to_owned),
+        tool: "read_file".to_owned(),
+        arguments: JsonText(r#"{"path":"a"}"#.to_owned()),
+    }
+}
+
+fn files() -> Vec<FileChange> {
+    let change = |path: &str, kind, now| FileChange { path: path.to_owned(), kind, now };
+    vec![
+        change("a", FileChangeKind::Created, Some(ContentHash([10; 32]))),
+        change("b", FileChangeKind::Modified, Some(ContentHash([11; 32]))),
+        change("c", FileChangeKind::Deleted, None),
+    ]
+}
+
+fn whole_patch() -> Patch {
+    Patch {
+        id: PatchId::from_bytes([6; 16]),
+        call: CallId::from_bytes([5; 16]),
+        path: "src/a.rs".to_owned(),
+        kind: FileChangeKind::Modified,
+        base: Some(ContentHash([10; 32])),
+        diff: "@@ -1 +1 @@\n-a\n+b\n".to_owned(),
+        hunks: vec![Hunk {
+            old_start: 1,
+            old_lines: 1,
+            new_start: 1,
+            new_lines: 1,
+            content: "-a\n+b\n".to_owned(),
+        }],
+        rationale: "b is better".to_owned(),
+        acceptance_criteria: vec!["it builds".to_owned()],
+    }
+}

@@ -1,0 +1,142 @@
+//! Rows about tool calls.
+//!
+//! Knows what is stored of a call, who runs it and how it ended. Refuses to read a call's arguments.
+//! Invariant: conversions name every field on both sides, so that none is dropped in silence.
+
+use loggia_domain::{CallId, ClientId, EventBody, Executor, JsonText, ToolCall, ToolOutcome};
+use serde::{Deserialize, Serialize};
+
+use crate::rows::parts::{Str, Text, unlist};
+use crate::rows::patch::StoredFileChange;
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ToolRequested<'a> {
+    pub(super) call: StoredCall<'a>,
+}
+
+impl From<ToolRequested<'_>> for EventBody {
+    fn from(row: ToolRequested<'_>) -> Self {
+        let ToolRequested { call } = row;
+        Self::ToolRequested { call: call.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ToolStarted {
+    pub(super) call: Text<CallId>,
+    pub(super) executor: StoredExecutor,
+}
+
+impl From<ToolStarted> for EventBody {
+    fn from(row: ToolStarted) -> Self {
+        let ToolStarted { call, executor } = row;
+        Self::ToolStarted { call: call.0, executor: executor.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ToolEnded<'a> {
+    pub(super) call: Text<CallId>,
+    pub(super) outcome: StoredOutcome<'a>,
+    pub(super) files: Vec<StoredFileChange<'a>>,
+    pub(super) milliseconds: u64,
+}
+
+impl From<ToolEnded<'_>> for EventBody {
+    fn from(row: ToolEnded<'_>) -> Self {
+        let ToolEnded { call, outcome, files, milliseconds } = row;
+        Self::ToolEnded { call: call.0, outcome: outcome.into(), files: unlist(files), milliseconds }
+    }
+}
+
+/// One call of a tool.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredCall<'a> {
+    id: Text<CallId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider_id: Option<Str<'a>>,
+    tool: Str<'a>,
+    arguments: Str<'a>,
+}
+
+impl<'a> From<&'a ToolCall> for StoredCall<'a> {
+    fn from(call: &'a ToolCall) -> Self {
+        let ToolCall { id, provider_id, tool, arguments } = call;
+        Self {
+            id: Text(*id),
+            provider_id: provider_id.as_ref().map(Into::into),
+            tool: tool.into(),
+            arguments: (&arguments.0).into(),
+        }
+    }
+}
+
+impl From<StoredCall<'_>> for ToolCall {
+    fn from(row: StoredCall<'_>) -> Self {
+        let StoredCall { id, provider_id, tool, arguments } = row;
+        Self {
+            id: id.0,
+            provider_id: provider_id.map(Into::into),
+            tool: tool.into(),
+            arguments: JsonText(arguments.into()),
+        }
+    }
+}
+
+/// Who does the work of a call.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StoredExecutor {
+    Server {},
+    Client { id: Text<ClientId> },
+}
+
+impl From<&Executor> for StoredExecutor {
+    fn from(executor: &Executor) -> Self {
+        match executor {
+            Executor::Server => Self::Server {},
+            Executor::Client(id) => Self::Client { id: Text(*id) },
+        }
+    }
+}
+
+impl From<StoredExecutor> for Executor {
+    fn from(row: StoredExecutor) -> Self {
+        match row {
+            StoredExecutor::Server {} => Self::Server,
+            StoredExecutor::Client { id } => Self::Client(id.0),
+        }
+    }
+}
+
+/// How a call ended.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StoredOutcome<'a> {
+    Succeeded { output: Str<'a> },
+    Failed { message: Str<'a> },
+    Denied { reason: Str<'a> },
+    Cancelled {},
+}
+
+impl<'a> From<&'a ToolOutcome> for StoredOutcome<'a> {
+    fn from(outcome: &'a ToolOutcome) -> Self {
+        match outcome {
+            ToolOutcome::Succeeded { output } => Self::Succeeded { output: output.into() },
+            ToolOutcome::Failed { message } => Self::Failed { message: message.into() },
+            ToolOutcome::Denied { reason } => Self::Denied { reason: reason.into() },
+            ToolOutcome::Cancelled => Self::Cancelled {},
+        }
+    }
+}
+
+impl From<StoredOutcome<'_>> for ToolOutcome {
+    fn from(row: StoredOutcome<'_>) -> Self {
+        match row {
+            StoredOutcome::Succeeded { output } => Self::Succeeded { output: output.into() },
+            StoredOutcome::Failed { message } => Self::Failed { message: message.into() },
+            StoredOutcome::Denied { reason } => Self::Denied { reason: reason.into() },
+            StoredOutcome::Cancelled {} => Self::Cancelled,
+        }
+    }
+}

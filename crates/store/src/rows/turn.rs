@@ -1,0 +1,257 @@
+//! Rows about a turn: its instruction, plan, replies and end.
+//!
+//! Knows what is stored of them. Refuses to know what tools and patches do in between.
+//! Invariant: conversions name every field on both sides, so that none is dropped in silence.
+
+use loggia_domain::{
+    AssistantMessage, EventBody, Instruction, JsonText, MessageId, Plan, PlanStep, RetrievalStage, TurnEnd,
+    TurnFailure,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::rows::parts::{StoredActor, StoredUsage, Str, Text, list, unlist};
+use crate::rows::tool::StoredCall;
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct TurnStarted<'a> {
+    pub(super) instruction: StoredInstruction<'a>,
+    pub(super) by: StoredActor<'a>,
+}
+
+impl From<TurnStarted<'_>> for EventBody {
+    fn from(row: TurnStarted<'_>) -> Self {
+        let TurnStarted { instruction, by } = row;
+        Self::TurnStarted { instruction: instruction.into(), by: by.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct TurnContinued<'a> {
+    pub(super) by: StoredActor<'a>,
+}
+
+impl From<TurnContinued<'_>> for EventBody {
+    fn from(row: TurnContinued<'_>) -> Self {
+        let TurnContinued { by } = row;
+        Self::TurnContinued { by: by.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Retrieved {
+    pub(super) stage: Text<RetrievalStage>,
+    pub(super) results: u32,
+}
+
+impl From<Retrieved> for EventBody {
+    fn from(row: Retrieved) -> Self {
+        let Retrieved { stage, results } = row;
+        Self::Retrieved { stage: stage.0, results }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct PlanChanged<'a> {
+    pub(super) plan: StoredPlan<'a>,
+}
+
+impl From<PlanChanged<'_>> for EventBody {
+    fn from(row: PlanChanged<'_>) -> Self {
+        let PlanChanged { plan } = row;
+        Self::PlanChanged { plan: plan.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct MessageEnded<'a> {
+    pub(super) message: StoredMessage<'a>,
+    pub(super) cut: bool,
+    pub(super) usage: StoredUsage,
+}
+
+impl From<MessageEnded<'_>> for EventBody {
+    fn from(row: MessageEnded<'_>) -> Self {
+        let MessageEnded { message, cut, usage } = row;
+        Self::MessageEnded { message: message.into(), cut, usage: usage.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct TurnEnded<'a> {
+    pub(super) end: StoredEnd<'a>,
+    pub(super) usage: StoredUsage,
+}
+
+impl From<TurnEnded<'_>> for EventBody {
+    fn from(row: TurnEnded<'_>) -> Self {
+        let TurnEnded { end, usage } = row;
+        Self::TurnEnded { end: end.into(), usage: usage.into() }
+    }
+}
+
+/// What a client asked.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredInstruction<'a> {
+    text: Str<'a>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    context: Option<Str<'a>>,
+}
+
+impl<'a> From<&'a Instruction> for StoredInstruction<'a> {
+    fn from(instruction: &'a Instruction) -> Self {
+        let Instruction { text, context } = instruction;
+        Self { text: text.into(), context: context.as_ref().map(|json| (&json.0).into()) }
+    }
+}
+
+impl From<StoredInstruction<'_>> for Instruction {
+    fn from(row: StoredInstruction<'_>) -> Self {
+        let StoredInstruction { text, context } = row;
+        Self { text: text.into(), context: context.map(|json| JsonText(json.into())) }
+    }
+}
+
+/// What the agent is going to do.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredPlan<'a> {
+    steps: Vec<StoredStep<'a>>,
+    current: usize,
+    rationale: Str<'a>,
+}
+
+impl<'a> From<&'a Plan> for StoredPlan<'a> {
+    fn from(plan: &'a Plan) -> Self {
+        let Plan { steps, current, rationale } = plan;
+        Self { steps: list(steps), current: *current, rationale: rationale.into() }
+    }
+}
+
+impl From<StoredPlan<'_>> for Plan {
+    fn from(row: StoredPlan<'_>) -> Self {
+        let StoredPlan { steps, current, rationale } = row;
+        Self { steps: unlist(steps), current, rationale: rationale.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredStep<'a> {
+    description: Str<'a>,
+    files: Vec<Str<'a>>,
+}
+
+impl<'a> From<&'a PlanStep> for StoredStep<'a> {
+    fn from(step: &'a PlanStep) -> Self {
+        let PlanStep { description, files } = step;
+        Self { description: description.into(), files: list(files) }
+    }
+}
+
+impl From<StoredStep<'_>> for PlanStep {
+    fn from(row: StoredStep<'_>) -> Self {
+        let StoredStep { description, files } = row;
+        Self { description: description.into(), files: unlist(files) }
+    }
+}
+
+/// A model's reply.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredMessage<'a> {
+    id: Text<MessageId>,
+    text: Str<'a>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    thought: Option<Str<'a>>,
+    calls: Vec<StoredCall<'a>>,
+}
+
+impl<'a> From<&'a AssistantMessage> for StoredMessage<'a> {
+    fn from(message: &'a AssistantMessage) -> Self {
+        let AssistantMessage { id, text, thought, calls } = message;
+        Self {
+            id: Text(*id),
+            text: text.into(),
+            thought: thought.as_ref().map(Into::into),
+            calls: list(calls),
+        }
+    }
+}
+
+impl From<StoredMessage<'_>> for AssistantMessage {
+    fn from(row: StoredMessage<'_>) -> Self {
+        let StoredMessage { id, text, thought, calls } = row;
+        Self { id: id.0, text: text.into(), thought: thought.map(Into::into), calls: unlist(calls) }
+    }
+}
+
+/// How a turn ended.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StoredEnd<'a> {
+    Done {},
+    Cancelled {},
+    Interrupted {},
+    StepLimit {},
+    BudgetLimit {},
+    Failed { failure: StoredFailure<'a> },
+}
+
+impl<'a> From<&'a TurnEnd> for StoredEnd<'a> {
+    fn from(end: &'a TurnEnd) -> Self {
+        match end {
+            TurnEnd::Done => Self::Done {},
+            TurnEnd::Cancelled => Self::Cancelled {},
+            TurnEnd::Interrupted => Self::Interrupted {},
+            TurnEnd::StepLimit => Self::StepLimit {},
+            TurnEnd::BudgetLimit => Self::BudgetLimit {},
+            TurnEnd::Failed(failure) => Self::Failed { failure: failure.into() },
+        }
+    }
+}
+
+impl From<StoredEnd<'_>> for TurnEnd {
+    fn from(row: StoredEnd<'_>) -> Self {
+        match row {
+            StoredEnd::Done {} => Self::Done,
+            StoredEnd::Cancelled {} => Self::Cancelled,
+            StoredEnd::Interrupted {} => Self::Interrupted,
+            StoredEnd::StepLimit {} => Self::StepLimit,
+            StoredEnd::BudgetLimit {} => Self::BudgetLimit,
+            StoredEnd::Failed { failure } => Self::Failed(failure.into()),
+        }
+    }
+}
+
+/// Why a turn failed.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StoredFailure<'a> {
+    Model { message: Str<'a>, retry_helps: bool },
+    Retrieval { message: Str<'a> },
+    Policy { message: Str<'a> },
+    Internal { message: Str<'a> },
+}
+
+impl<'a> From<&'a TurnFailure> for StoredFailure<'a> {
+    fn from(failure: &'a TurnFailure) -> Self {
+        match failure {
+            TurnFailure::Model { message, retry_helps } => {
+                Self::Model { message: message.into(), retry_helps: *retry_helps }
+            }
+            TurnFailure::Retrieval { message } => Self::Retrieval { message: message.into() },
+            TurnFailure::Policy { message } => Self::Policy { message: message.into() },
+            TurnFailure::Internal { message } => Self::Internal { message: message.into() },
+        }
+    }
+}
+
+impl From<StoredFailure<'_>> for TurnFailure {
+    fn from(row: StoredFailure<'_>) -> Self {
+        match row {
+            StoredFailure::Model { message, retry_helps } => {
+                Self::Model { message: message.into(), retry_helps }
+            }
+            StoredFailure::Retrieval { message } => Self::Retrieval { message: message.into() },
+            StoredFailure::Policy { message } => Self::Policy { message: message.into() },
+            StoredFailure::Internal { message } => Self::Internal { message: message.into() },
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests of the store through its public face.
+
+#![expect(clippy::unwrap_used, reason = "a step that fails is the test's failure")]
+
+mod contract;
+mod opening;
+mod support;
