@@ -12,7 +12,7 @@ const LONG_SECONDS: u64 = 30 * 60;
 /// What the fuzz chore can be told.
 #[derive(Args)]
 #[command(
-    after_help = "With a nightly toolchain and cargo-fuzz installed, `cargo fuzz run TARGET` runs the same \
+    after_help = "With a nightly toolchain and cargo-fuzz installed, `cargo fuzz run --features libfuzzer TARGET` runs the same \
                         targets guided by coverage."
 )]
 pub(crate) struct FuzzArguments {

@@ -32,15 +32,18 @@ pub enum Presumed<'a> {
     },
 }
 
+/// JSON's white space; a form feed, which ASCII also counts, is none.
+const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+
 /// Looks at a message; nothing if it is not written the usual way.
 pub fn presume<'a>(bytes: &'a [u8], dialect: &Dialect) -> Option<Presumed<'a>> {
-    let text = std::str::from_utf8(bytes).ok()?.trim_ascii();
+    let text = std::str::from_utf8(bytes).ok()?.trim_matches(SPACE);
     let mut rest = text.strip_prefix('{')?.strip_suffix('}')?;
     let mut version = dialect.version == Version::Optional;
     let (mut id, mut method) = (None, None);
     loop {
-        let (key, value) = take_string(rest.trim_ascii_start())?;
-        let value = value.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
+        let (key, value) = take_string(rest.trim_start_matches(SPACE))?;
+        let value = value.trim_start_matches(SPACE).strip_prefix(':')?.trim_start_matches(SPACE);
         rest = match key {
             "jsonrpc" => {
                 let (found, rest) = take_string(value)?;
@@ -65,7 +68,7 @@ pub fn presume<'a>(bytes: &'a [u8], dialect: &Dialect) -> Option<Presumed<'a>> {
             }
             _ => return None,
         };
-        rest = rest.trim_ascii_start().strip_prefix(',')?;
+        rest = rest.trim_start_matches(SPACE).strip_prefix(',')?;
     }
 }
 
@@ -146,6 +149,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"a","result":{}}"#,
             r#"{"jsonrpc":"2.0","result":{}}"#,
             "{\"jsonrpc\":\"2.0\",\"method\":\"a\nb\",\"params\":{}}",
+            "{\"jsonrpc\":\"2.0\",\u{c}\"method\":\"a\",\"params\":{}}",
         ] {
             check(text, "nothing");
         }

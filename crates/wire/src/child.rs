@@ -10,7 +10,9 @@
 //! that has left the group, and goes too.
 //!
 //! What always holds:
-//! - whatever happens to us, `kill -9` included, no program started here is left behind, nor its children;
+//! - whatever happens to us, `kill -9` included, no program started here is left behind, nor its children. If
+//!   somebody kills a keeper instead, we kill its program and all below it, save those that had already left both
+//!   their parents and the group;
 //! - a program's stderr is always drained, so it can never block on it, and its last lines are at hand for
 //!   error messages;
 //! - every process is reaped; a dropped [`Child`] is a killed one.
@@ -25,7 +27,7 @@
 //! let (stdout, stdin) = child.take_streams().expect("nobody has taken them yet");
 //! // …make a connection of them, and at the end:
 //! # drop((stdout, stdin));
-//! println!("{}: {}", child.exited().await, child.stderr().lines().join("\n"));
+//! println!("{}", child.ended().await);
 //! # Ok(())
 //! # }
 //! ```
@@ -41,7 +43,7 @@ mod stop;
 mod sweep;
 
 pub use keeper::keep;
-pub use process::{Child, Exit};
+pub use process::{Child, Ended, Exit};
 pub use restart::{RestartPolicy, Restarts, Verdict};
 pub use spawn::{SpawnError, spawn};
 pub use spec::{ChildSpec, Environment, Keeper, StderrListener};

@@ -35,9 +35,13 @@ fn main() -> ExitCode {
         }
         ["orphan-maker", file] => {
             start("sleeper-in-own-session", Path::new(file));
+            while std::fs::read_to_string(file).unwrap_or_default().is_empty() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
         ["stubborn"] => {
             ignore_sigterm();
+            say_ready();
             std::thread::sleep(LIFETIME);
         }
         ["until-eof"] => {
@@ -96,6 +100,11 @@ fn sleep(file: &Path) {
     ignore_sigterm();
     std::fs::write(file, std::process::id().to_string()).expect("the directory is writable");
     std::thread::sleep(LIFETIME);
+}
+
+fn say_ready() {
+    use std::io::Write;
+    writeln!(std::io::stderr(), "ready").expect("somebody drains stderr");
 }
 
 fn ignore_sigterm() {

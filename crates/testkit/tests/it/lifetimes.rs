@@ -52,11 +52,8 @@ async fn a_program_that_ends_takes_what_it_left_in_the_background_along() {
     let file = directory.path().join("pid");
     let mut child = start(&["orphan-maker", file.to_str().unwrap()]).await;
     assert_eq!(child.exited().await, Exit::Code(0));
-    // The sleeper may be killed before it could write its number; if it wrote one, it is dead soon.
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    if let Some(pid) = pid_in(directory.path(), "pid") {
-        eventually("the end of the background process", || !is_alive(pid)).await;
-    }
+    let pid = pid_in(directory.path(), "pid").unwrap();
+    eventually("the end of the background process", || !is_alive(pid)).await;
 }
 
 #[tokio::test]
@@ -75,6 +72,31 @@ async fn a_killed_keeper_is_noticed_and_its_group_killed() {
     .unwrap();
     assert_eq!(child.exited().await, Exit::Lost);
     eventually("the end of the group", || !is_alive(pid)).await;
+}
+
+#[tokio::test]
+async fn a_killed_keeper_takes_children_in_other_sessions_along() {
+    let directory = tempfile::tempdir().unwrap();
+    let child = start(&["family", directory.path().to_str().unwrap()]).await;
+    eventually("the family's start", || family_in(directory.path()).is_some()).await;
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.pid())).unwrap();
+    let keeper: i32 =
+        stat.rsplit(')').next().unwrap().split_ascii_whitespace().nth(1).unwrap().parse().unwrap();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(keeper).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
+    for file in ["pid-parent", "pid-child", "pid-session"] {
+        let pid = pid_in(directory.path(), file).unwrap();
+        eventually(&format!("the end of {file}"), || !is_alive(pid)).await;
+    }
+    // The orphan had left both its parent and the group; it is beyond what anybody can find.
+    let orphan = pid_in(directory.path(), "pid-orphan").unwrap();
+    let _ = rustix::process::kill_process(
+        rustix::process::Pid::from_raw(orphan).unwrap(),
+        rustix::process::Signal::KILL,
+    );
 }
 
 #[tokio::test]
@@ -141,45 +163,85 @@ async fn stderr_is_drained_heard_and_its_end_kept() {
     let mut spec = part(&["noisy"]);
     spec.on_stderr = Some(Arc::new(move |_| *count.lock().unwrap() += 1));
     let mut child = spawn(&keeper(), spec).await.unwrap();
-    assert_eq!(child.exited_and_drained().await, Exit::Code(0));
+    let ended = child.ended().await;
+    assert_eq!(ended.exit, Exit::Code(0));
+    assert_eq!(
+        ended.to_string(),
+        "`noisy` ended with exit status 0\n  line 19997\n  line 19998\n  line 19999\n  \
+         [line is over the limit of 8192 bytes]\n  the last words"
+    );
     let tail = child.stderr().lines();
     assert_eq!(tail.len(), 40);
     assert_eq!(tail[37..], ["line 19999", "[line is over the limit of 8192 bytes]", "the last words"]);
     assert_eq!(*heard.lock().unwrap(), 20_002);
 }
 
+#[tokio::test]
+async fn a_listener_that_panics_does_not_hurt_the_program() {
+    let mut spec = part(&["noisy"]);
+    spec.on_stderr = Some(Arc::new(|_| panic!("a listener's own fault")));
+    let mut child = spawn(&keeper(), spec).await.unwrap();
+    let ended = child.ended().await;
+    assert_eq!(ended.exit, Exit::Code(0));
+    assert_eq!(ended.stderr.last().unwrap(), "the last words");
+}
+
+#[tokio::test]
+async fn an_inherited_environment_is_ours_with_changes() {
+    let spec = loggia_wire::child::ChildSpec::new("shell", "/bin/sh")
+        .args(["-c", "echo \"$PATH|$GREETING\" >&2"])
+        .environment(Environment::Inherit(vec![("GREETING".into(), "hello".into())]));
+    let ended = spawn(&keeper(), spec).await.unwrap().ended().await;
+    assert_eq!(ended.stderr, [format!("{}|hello", std::env::var("PATH").unwrap())]);
+}
+
+#[tokio::test]
+async fn a_program_has_a_group_and_a_session_of_its_own() {
+    let child = start(&["stubborn"]).await;
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.pid())).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_ascii_whitespace().collect();
+    let [_state, keeper, group, session, terminal] = fields[..5] else { panic!("{stat}") };
+    assert_eq!(group, child.pid().to_string(), "it leads its group");
+    assert_eq!(session, keeper, "its session is its keeper's");
+    assert_eq!(terminal, "0", "and has no terminal");
+}
+
 const SECOND: Duration = Duration::from_secs(1);
 
-fn full_plan() -> StopPlan {
-    StopPlan::new([
-        (StopStep::Ask, Duration::from_millis(50)),
-        (StopStep::Wait, Duration::from_millis(50)),
-        (StopStep::CloseInput, Duration::from_millis(200)),
-        (StopStep::Terminate, Duration::from_millis(200)),
-    ])
+/// The step before `last` is given little time and the last much: what should happen may take long on a busy machine.
+fn plan(last: StopStep) -> StopPlan {
+    let steps = [StopStep::Ask, StopStep::Wait, StopStep::CloseInput, StopStep::Terminate];
+    let short = Duration::from_millis(50);
+    StopPlan::new(steps.map(|step| (step, if step == last { 60 * SECOND } else { short })))
+}
+
+async fn eventually_says_ready(child: &mut loggia_wire::child::Child) {
+    let tail = child.stderr().clone();
+    eventually("the word that it is ready", || tail.lines() == ["ready"]).await;
 }
 
 #[tokio::test]
 async fn stopping_goes_no_further_than_it_must() {
     // Goes at the end of its input.
-    let stopped = start(&["until-eof"]).await.stop(&full_plan(), StopActions::none()).await;
+    let stopped = start(&["until-eof"]).await.stop(&plan(StopStep::CloseInput), StopActions::none()).await;
     assert_eq!(stopped, Stopped { exit: Some(Exit::Code(0)), step: Some(StopStep::CloseInput) });
 
     // Ignores its input and SIGTERM.
     let mut stubborn = start(&["stubborn"]).await;
-    let stopped = stubborn.stop(&full_plan(), StopActions::none()).await;
+    eventually_says_ready(&mut stubborn).await;
+    let stopped = stubborn.stop(&plan(StopStep::Kill), StopActions::none()).await;
     assert_eq!(stopped, Stopped { exit: Some(Exit::Signal(9)), step: Some(StopStep::Kill) });
 
     // Dies of SIGTERM: a shell that waits.
     let spec = loggia_wire::child::ChildSpec::new("shell", "/bin/sh").args(["-c", "sleep 60"]);
     let mut shell = spawn(&keeper(), spec).await.unwrap();
-    let stopped = shell.stop(&full_plan(), StopActions::none()).await;
+    let stopped = shell.stop(&plan(StopStep::Terminate), StopActions::none()).await;
     assert_eq!(stopped, Stopped { exit: Some(Exit::Signal(15)), step: Some(StopStep::Terminate) });
 
     // Has gone already.
     let mut gone = start(&["exit", "3"]).await;
     gone.exited().await;
-    let stopped = gone.stop(&full_plan(), StopActions::none()).await;
+    let stopped = gone.stop(&plan(StopStep::Kill), StopActions::none()).await;
     assert_eq!(stopped, Stopped { exit: Some(Exit::Code(3)), step: None });
 }
 
@@ -242,7 +304,7 @@ async fn a_program_that_keeps_ending_is_started_again_and_then_given_up() {
 }
 
 #[tokio::test]
-async fn a_group_whose_keeper_was_killed_with_its_daemon_is_found_by_its_mark() {
+async fn a_group_is_found_again_by_its_mark() {
     let mut child = start(&["stubborn"]).await;
     let mark = child.mark().unwrap();
     assert!(mark.kill_group());

@@ -45,7 +45,7 @@ pub fn keep() -> ExitCode {
 
 fn run() -> std::io::Result<()> {
     let mut socket = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
-    become_keeper();
+    let adopts = become_keeper();
     let mut signals = Signals::new([SIGCHLD, SIGTERM, SIGINT, SIGHUP])?;
     let pipes = receive_pipes(&socket)?;
     let order = Order::read(&mut socket)?;
@@ -65,18 +65,23 @@ fn run() -> std::io::Result<()> {
     // Whoever waits for the program is told before we look for stragglers. If nobody listens any more, there is
     // nobody to tell.
     let _ = report(&socket, &report_of(status));
-    kill_descendants(pid);
+    kill_descendants(pid, adopts);
     Ok(())
 }
 
-/// Takes a name of its own and adopts orphaned descendants. Both are improvements, not conditions: where the
-/// system has no such thing, the process group is what is left.
-fn become_keeper() {
+/// Takes a session and a name of its own and adopts orphaned descendants; whether it does adopt. None of it is a
+/// condition: where the system has no such thing, the process group is what is left.
+fn become_keeper() -> bool {
+    // A session of its own has no terminal: Ctrl-C in ours is ours to translate, and a program that wants to ask
+    // there gets an error instead of being stopped.
+    let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     {
         let _ = rustix::thread::set_name(NAME);
-        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
     }
+    #[cfg(not(target_os = "linux"))]
+    false
 }
 
 fn receive_pipes(socket: &UnixStream) -> std::io::Result<[OwnedFd; 3]> {
@@ -142,11 +147,13 @@ impl Program {
 /// Reads orders until the socket closes, which is the last order.
 fn obey(mut socket: UnixStream, program: &Program) {
     let mut byte = [0];
-    while let Ok(1) = socket.read(&mut byte) {
-        match byte[0] {
-            TERMINATE => program.signal(Signal::TERM),
-            KILL => program.signal(Signal::KILL),
-            _ => {}
+    loop {
+        match socket.read(&mut byte) {
+            Ok(1) if byte[0] == TERMINATE => program.signal(Signal::TERM),
+            Ok(1) if byte[0] == KILL => program.signal(Signal::KILL),
+            Ok(1) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Ok(_) | Err(_) => break,
         }
     }
     program.signal(Signal::KILL);
@@ -177,9 +184,9 @@ fn report_of(status: WaitStatus) -> Report {
 
 /// Kills all descendants, wherever they went. What is left of the group is among them, so its number, which is
 /// nobody's any more, is not needed; where the system does not list processes, it is all there is.
-fn kill_descendants(group: Pid) {
+fn kill_descendants(group: Pid, adopts: bool) {
     let deadline = Instant::now() + KILL_PATIENCE;
-    if !sweep::can_list() {
+    if !adopts || !sweep::can_list() {
         let _ = kill_process_group(group, Signal::KILL);
     }
     loop {

@@ -41,6 +41,28 @@ impl fmt::Display for Exit {
     }
 }
 
+/// How a program ended and what it said last: what an error message should tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Who it was.
+    pub name: String,
+    /// How it ended.
+    pub exit: Exit,
+    /// The last lines of its stderr, oldest first.
+    pub stderr: Vec<String>,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ended with {}", self.name, self.exit)?;
+        // As much as fits under an error message.
+        let shown = &self.stderr[self.stderr.len().saturating_sub(5)..];
+        shown.iter().try_for_each(|line| write!(f, "\n  {line}"))
+    }
+}
+
+impl std::error::Error for Ended {}
+
 /// A running program. Dropping it kills the program and all its descendants.
 #[derive(Debug)]
 pub struct Child {
@@ -126,14 +148,14 @@ impl Child {
         }
     }
 
-    /// Waits for the end and for the last line of stderr.
-    pub async fn exited_and_drained(&mut self) -> Exit {
+    /// Waits for the end and for the last line of stderr, and tells both.
+    pub async fn ended(&mut self) -> Ended {
         let exit = self.exited().await;
         if let Some(drained) = self.drained.take() {
-            // A panic in a listener is that listener's; the program has ended all the same.
+            // The task is cancelled only with the runtime.
             let _ = drained.await;
         }
-        exit
+        Ended { name: self.name.clone(), exit, stderr: self.tail.lines() }
     }
 
     /// Sends SIGTERM to the program's group.
@@ -167,9 +189,9 @@ pub(super) fn watch(
         let exit = match read_report(&mut reports).await {
             Ok(Some(report)) => Exit::from(report),
             Ok(None) | Err(_) => {
-                // Somebody killed the keeper: its work is ours.
-                tracing::warn!(child = %name, pid, "keeper lost; killing the group");
-                mark.map(|mark| mark.kill_group());
+                // Somebody killed the keeper: its work is ours, as far as we can see.
+                tracing::warn!(child = %name, pid, "keeper lost; killing its program");
+                mark.map(|mark| mark.kill_family());
                 Exit::Lost
             }
         };

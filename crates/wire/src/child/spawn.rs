@@ -126,8 +126,6 @@ fn start_keeper(keeper: &Keeper, socket: StdUnixStream) -> std::io::Result<tokio
         .stdin(Stdio::from(OwnedFd::from(socket)))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // A group of its own: Ctrl-C in our terminal is ours to translate.
-        .process_group(0)
         .spawn()
 }
 

@@ -1,6 +1,7 @@
 //! A program's stderr: drained always, logged line by line, its end kept.
 
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt;
@@ -43,7 +44,7 @@ pub(super) async fn drain<R: AsyncRead + Unpin>(
     name: String,
     stderr: R,
     tail: StderrTail,
-    listener: Option<StderrListener>,
+    mut listener: Option<StderrListener>,
 ) {
     let mut lines = FramedRead::new(stderr, Lines::new(MAX_LINE));
     while let Some(line) = lines.next().await {
@@ -56,8 +57,12 @@ pub(super) async fn drain<R: AsyncRead + Unpin>(
             }
         };
         tracing::debug!(target: "child", child = %name, "{line}");
-        if let Some(listener) = &listener {
-            listener(&line);
+        // A listener that panics is not asked again; the program must not feel it.
+        if let Some(hear) = &listener
+            && std::panic::catch_unwind(AssertUnwindSafe(|| hear(&line))).is_err()
+        {
+            tracing::error!(child = %name, "the listener of its stderr panicked");
+            listener = None;
         }
         tail.push(line);
     }

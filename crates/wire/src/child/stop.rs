@@ -8,6 +8,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::FusedFuture;
+
 use super::process::{Child, Exit};
 
 /// One step of stopping.
@@ -81,7 +84,8 @@ pub struct Stopped {
 impl Child {
     /// Takes the steps of a plan until the program has ended.
     pub async fn stop(&mut self, plan: &StopPlan, actions: StopActions<'_>) -> Stopped {
-        let StopActions { mut ask, close_input } = actions;
+        let StopActions { ask, close_input } = actions;
+        let mut ask = ask.fuse();
         let mut close_input = Some(close_input);
         let mut answered = false;
         if let Some(exit) = self.try_exit() {
@@ -92,7 +96,7 @@ impl Child {
                 StopStep::Ask => {
                     tokio::select! {
                         exit = self.exited() => return Stopped { exit: Some(exit), step: Some(step) },
-                        () = &mut ask => answered = true,
+                        () = &mut ask, if !ask.is_terminated() => answered = true,
                         () = tokio::time::sleep(limit) => {
                             tracing::warn!(child = self.name(), ?limit, "did not answer the request to stop");
                         }

@@ -3,7 +3,7 @@
 //! A process id alone is not an identity: the system gives it to somebody else one day. Together with the
 //! start time it is.
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// One process, told apart from others that had or will have its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,20 @@ impl ProcessMark {
     pub fn of(pid: i32) -> Option<Self> {
         let start_time = read_stat(pid)?.start_time;
         Some(Self { pid, start_time })
+    }
+
+    /// Kills this process, its group and everything below it, if it still is the same process; whether it was.
+    pub fn kill_family(&self) -> bool {
+        if Self::of(self.pid) != Some(*self) {
+            return false;
+        }
+        // Listed before the first dies: an orphan's parent is somebody else.
+        let below = Pid::from_raw(self.pid).map(descendants_of).unwrap_or_default();
+        let killed = self.kill_group();
+        for descendant in below {
+            let _ = kill_process(descendant, Signal::KILL);
+        }
+        killed
     }
 
     /// Kills the process group this process leads, if it still is the same process; whether it was.

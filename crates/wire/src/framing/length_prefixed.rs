@@ -54,8 +54,9 @@ impl LengthPrefixed {
         Self { layout: Some(Layout::Tagged), ..Self::detect(max_stored, max_inflated) }
     }
 
-    /// The layout is taken from the first frame that arrives; until then frames are written plain. A clone made
-    /// before that learns it for itself, so reading and writing must go through one codec until it is known.
+    /// The layout is taken from the first frame that arrives; until then frames are written plain. A clone
+    /// learns it for itself, so reading and writing must go through one codec: [`crate::peer::connect`], which
+    /// gives each half a clone, takes only codecs that have nothing to learn.
     pub fn detect(max_stored: usize, max_inflated: usize) -> Self {
         Self { layout: None, max_stored, max_inflated, compress_from: None, length: None }
     }

@@ -9,16 +9,21 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::BytesMut;
+use futures_util::FutureExt;
+use futures_util::future::FusedFuture;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
-use super::CloseReason;
-use super::dispatch::{self, Held, Next};
+use super::dispatch::{self, Next};
 use super::handle::Shared;
 use super::outbox::Pressure;
+use super::{CloseReason, Settings};
 use crate::framing::{Codec, FrameError, Inbound};
 
 /// How much is asked of the stream at once. A pipe holds 64 KiB, so a full one is emptied in one read.
 const READ_SIZE: usize = 64 * 1024;
+
+/// A read buffer that grew over this for one large message is given back.
+const KEEP_CAPACITY: usize = 256 * 1024;
 
 /// A connection that waits to be run.
 #[derive(Debug)]
@@ -59,18 +64,24 @@ where
     pub async fn run(self) -> CloseReason {
         let Self { shared: ends, reader, writer, codec } = self;
         let shared = &*ends.0;
-        let mut write = pin!(shared.outbox.write_to(writer));
-        let mut written = false;
+        let mut write = pin!(shared.outbox.write_to(writer).fuse());
         let reason = {
             let mut read = pin!(read_all(&ends.0, reader, codec));
             let mut closed = pin!(shared.closing.cancelled());
+            let mut unwritable = pin!(futures_util::future::OptionFuture::from(None));
             loop {
                 tokio::select! {
                     biased;
                     reason = &mut read => break reason,
-                    result = &mut write, if !written => {
-                        written = true;
-                        note_write_end(shared, result);
+                    result = &mut write, if !write.is_terminated() => {
+                        if note_write_end(shared, result) {
+                            // What was sent may still be answered; what was not never will be.
+                            unwritable.set(Some(tokio::time::sleep(shared.settings.drain)).into());
+                        }
+                    }
+                    Some(()) = &mut unwritable => {
+                        unwritable.set(None.into());
+                        shared.calls.close(shared.not_writable.get().unwrap_or(&CloseReason::Local));
                     }
                     () = &mut closed => break CloseReason::Local,
                 }
@@ -78,22 +89,22 @@ where
         };
         shared.calls.close(&reason);
         let finish = async {
-            if matches!(reason, CloseReason::EndOfStream) {
-                tokio::select! {
-                    () = shared.serving.idle() => {}
-                    result = &mut write, if !written => {
-                        written = true;
-                        note_write_end(shared, result);
-                    }
+            let served = async {
+                // What was read before the end is still heard and answered, unless we ended it ourselves.
+                if !matches!(reason, CloseReason::Local | CloseReason::Stalled) {
+                    shared.serving.idle().await;
                 }
-            }
-            shared.outbox.close();
-            if !written {
-                note_write_end(shared, write.as_mut().await);
-            }
+                shared.outbox.close();
+            };
+            let written = async {
+                if !write.is_terminated() {
+                    note_write_end(shared, write.as_mut().await);
+                }
+            };
+            tokio::join!(served, written);
         };
         if tokio::time::timeout(shared.settings.drain, finish).await.is_err() {
-            tracing::warn!(peer = %shared.settings.name, "connection closed before everything was written");
+            tracing::warn!(peer = %shared.settings.name, "connection closed before everything was done");
         }
         shared.end(&reason);
         tracing::debug!(peer = %shared.settings.name, %reason, "connection ended");
@@ -101,13 +112,13 @@ where
     }
 }
 
-/// A peer that no longer takes our bytes may still send its own; only the outbox closes.
-fn note_write_end(shared: &Shared, result: std::io::Result<()>) {
+/// A peer that no longer takes our bytes may still send its own; only the outbox closes. Whether it was a failure.
+fn note_write_end(shared: &Shared, result: std::io::Result<()>) -> bool {
     shared.outbox.close();
-    if let Err(error) = result {
-        tracing::debug!(peer = %shared.settings.name, %error, "the peer takes no more bytes");
-        shared.not_writable.get_or_init(|| CloseReason::NotWritable(Arc::new(error)));
-    }
+    let Err(error) = result else { return false };
+    tracing::debug!(peer = %shared.settings.name, %error, "the peer takes no more bytes");
+    shared.not_writable.get_or_init(|| CloseReason::NotWritable(Arc::new(error)));
+    true
 }
 
 async fn read_all<R, C>(shared: &Arc<Shared>, reader: R, codec: C) -> CloseReason
@@ -117,82 +128,62 @@ where
 {
     match read_frames(shared, reader, codec).await {
         Ok(()) => CloseReason::EndOfStream,
-        Err(error) => {
-            tracing::warn!(peer = %shared.settings.name, %error, "cannot read on");
-            CloseReason::Broken(Arc::new(error))
+        Err(reason) => {
+            tracing::warn!(peer = %shared.settings.name, %reason, "cannot read on");
+            reason
         }
     }
 }
 
-async fn read_frames<R, C>(shared: &Arc<Shared>, mut reader: R, mut codec: C) -> Result<(), FrameError>
+async fn read_frames<R, C>(shared: &Arc<Shared>, mut reader: R, mut codec: C) -> Result<(), CloseReason>
 where
     R: AsyncRead + Unpin,
     C: Codec,
 {
+    let broken = |error: FrameError| CloseReason::Broken(Arc::new(error));
     let mut buffer = BytesMut::new();
     loop {
-        while let Some(inbound) = codec.decode(&mut buffer)? {
-            take(shared, inbound).await;
+        let mut largest = 0;
+        while let Some(inbound) = codec.decode(&mut buffer).map_err(broken)? {
+            largest = largest.max(take(shared, inbound).await?);
+        }
+        if largest > KEEP_CAPACITY {
+            // A connection that once had a large message does not hold its size for ever.
+            buffer = BytesMut::from(&buffer[..]);
         }
         buffer.reserve(READ_SIZE);
-        if reader.read_buf(&mut buffer).await? == 0 {
+        if reader.read_buf(&mut buffer).await.map_err(|error| broken(error.into()))? == 0 {
             break;
         }
     }
-    while let Some(inbound) = codec.decode_eof(&mut buffer)? {
-        take(shared, inbound).await;
+    while let Some(inbound) = codec.decode_eof(&mut buffer).map_err(broken)? {
+        take(shared, inbound).await?;
     }
     Ok(())
 }
 
-/// Serves one frame and waits, if need be, for the room it wants.
-async fn take(shared: &Arc<Shared>, inbound: Inbound) {
+/// Serves one frame, waiting, if need be, for the room it wants; gives its size.
+async fn take(shared: &Arc<Shared>, inbound: Inbound) -> Result<usize, CloseReason> {
     let frame = match inbound {
         Inbound::Frame(frame) => frame,
         Inbound::Refused(error) => {
             dispatch::refused(shared, &error);
-            return give_way(shared).await;
+            give_way(shared).await?;
+            return Ok(0);
         }
     };
-    let mut next = poll_fn(|cx| Poll::Ready(dispatch::frame(shared, cx, &frame))).await;
-    while let Next::Wait(held) = next {
-        next = start_when_possible(shared, held).await;
-    }
-    give_way(shared).await;
-}
-
-/// Waits for a place for a call that was held back, and tries it again.
-async fn start_when_possible(shared: &Arc<Shared>, held: Held) -> Next {
-    let (serving, limits) = (&shared.serving, &shared.settings.limits);
-    match held {
-        Held::Ordered(work) => {
-            serving.wait_for_queue(limits.ordered_queue).await;
-            let mut work = Some(work);
-            poll_fn(|cx| {
-                let started = work.take().map(|work| serving.start_ordered(cx, limits.ordered_queue, work));
-                Poll::Ready(match started {
-                    Some(Err(work)) => Next::Wait(Held::Ordered(work)),
-                    Some(Ok(())) | None => Next::Go,
-                })
-            })
-            .await
-        }
-        Held::Counted(serial, count, work) => {
-            serving.wait_for_place(count, limits.in_flight).await;
-            let mut work = Some(work);
-            poll_fn(|cx| {
-                if let Some(work) = work.take() {
-                    serving.start(cx, serial, None, count, work);
-                }
-                Poll::Ready(Next::Go)
-            })
-            .await
+    while let Next::Again(order) = poll_fn(|cx| Poll::Ready(dispatch::frame(shared, cx, &frame))).await {
+        let Settings { limits, stall, .. } = &shared.settings;
+        if !shared.serving.wait_until_admitted(order, frame.len(), limits, *stall).await {
+            return Err(CloseReason::Stalled);
         }
     }
+    give_way(shared).await?;
+    Ok(frame.len())
 }
 
 /// Lets the writer, which shares this task, go first when it has something worth writing.
-async fn give_way(shared: &Shared) {
+async fn give_way(shared: &Shared) -> Result<(), CloseReason> {
     match shared.outbox.pressure() {
         Pressure::None => {}
         Pressure::Some => {
@@ -206,6 +197,11 @@ async fn give_way(shared: &Shared) {
             })
             .await;
         }
-        Pressure::Full => shared.outbox.wait_for_room().await,
+        Pressure::Full => {
+            if !shared.outbox.wait_for_room(shared.settings.stall).await {
+                return Err(CloseReason::Stalled);
+            }
+        }
     }
+    Ok(())
 }

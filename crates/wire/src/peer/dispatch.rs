@@ -4,6 +4,7 @@
 //! outcome says for what.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Context as TaskContext;
 
 use bytes::Bytes;
@@ -16,7 +17,7 @@ use serde_json::value::RawValue;
 use super::Peer;
 use super::calls::{Failure, Match, RawResult};
 use super::handle::Shared;
-use super::lane::{Count, Work};
+use super::lane::Count;
 use super::responder::{Batch, Context, Responder, Target};
 use super::router::{Route, WrongParams};
 use super::stats::Counters;
@@ -26,16 +27,8 @@ use crate::framing::FrameError;
 pub(super) enum Next {
     /// Read on.
     Go,
-    /// Wait until this call, which nobody would hear of if it were refused, can start.
-    Wait(Held),
-}
-
-/// A call that found no place.
-pub(super) enum Held {
-    /// In the queue of ordered calls.
-    Ordered(Work),
-    /// Among those under way.
-    Counted(u64, Count, Work),
+    /// Wait until a call of this order can be held, then serve the frame again: nobody would hear of its refusal.
+    Again(Order),
 }
 
 /// Serves one frame.
@@ -45,7 +38,7 @@ pub(super) fn frame(shared: &Arc<Shared>, cx: &mut TaskContext<'_>, frame: &Byte
         return next;
     }
     match read(frame, &shared.settings.dialect) {
-        Ok(Body::One(message)) => one(shared, cx, frame, message, Target::Stream),
+        Ok(Body::One(message)) => one(shared, cx, frame, &message, Target::Stream),
         Ok(Body::Batch(members)) => batch(shared, cx, frame, &members),
         Err(error) => {
             malformed(shared, &error.to_error());
@@ -64,12 +57,15 @@ fn presumed(shared: &Arc<Shared>, cx: &mut TaskContext<'_>, frame: &Bytes) -> Op
         }
         Presumed::Call { id, method, params } => {
             let route = shared.router.find(method)?;
-            if id.is_some() && route.kind != Kind::Request {
+            let strange = id.is_some() && route.kind != Kind::Request;
+            // Whom to refuse is for the proper reading to say: an id may follow the parameters.
+            let crowded = !shared.serving.admits(route.order, frame.len(), &shared.settings.limits);
+            if strange || crowded {
                 return None;
             }
             let target = id.clone().map_or(Target::Nobody, Target::Stream);
-            match call(shared, cx, route, Some(params), id, target) {
-                Ok(next) => Some(next),
+            match call(shared, cx, route, frame.len(), Some(params), id, target) {
+                Ok(()) => Some(Next::Go),
                 Err(wrong) => {
                     // Read properly, the message tells what is wrong with it; this responder is not needed.
                     wrong.1.forget();
@@ -114,12 +110,13 @@ fn batch(shared: &Arc<Shared>, cx: &mut TaskContext<'_>, frame: &Bytes, members:
             Responder::new(shared.clone(), "", 0, target).fail(&why.to_error());
             continue;
         }
-        let next = one(shared, cx, frame, message, |id| Target::Batch(id, batch.slot()));
-        if let Next::Wait(held) = next {
-            // A batch's members cannot be held back one by one; only a call without an id asks to wait.
-            Counters::add(&shared.counters.overloaded);
-            tracing::warn!(peer = %shared.settings.name, "call without id in a batch dropped: too many are under way");
-            drop(held);
+        // Members cannot be held back one by one. One that has no id is served over the limit instead; together they
+        // are no more than one frame.
+        if let Next::Again(_) = one(shared, cx, frame, &message, |id| Target::Batch(id, batch.slot()))
+            && let Incoming::Notification { method, params } = &message
+            && let Some(route) = shared.router.find(method)
+        {
+            begin(shared, cx, route, 0, params.map(RawValue::get), None, Target::Nobody);
         }
     }
     Next::Go
@@ -129,50 +126,72 @@ fn one(
     shared: &Arc<Shared>,
     cx: &mut TaskContext<'_>,
     frame: &Bytes,
-    message: Incoming<'_>,
+    message: &Incoming<'_>,
     target: impl FnOnce(RequestId) -> Target,
 ) -> Next {
     match message {
-        Incoming::Request { id, method, params } => match shared.router.find(&method) {
+        Incoming::Request { id, method, params } => match shared.router.find(method) {
             Some(route) if route.kind == Kind::Request => {
-                let called = call(shared, cx, route, params.map(RawValue::get), Some(id.clone()), target(id));
-                called.unwrap_or_else(|wrong| refuse(shared, route, *wrong))
+                let target = target(id.clone());
+                if shared.serving.admits(route.order, frame.len(), &shared.settings.limits) {
+                    begin(
+                        shared,
+                        cx,
+                        route,
+                        frame.len(),
+                        params.map(RawValue::get),
+                        Some(id.clone()),
+                        target,
+                    );
+                } else {
+                    Counters::add(&shared.counters.overloaded);
+                    Responder::new(shared.clone(), route.name, 0, target).fail(&overloaded(shared));
+                }
             }
             _ => {
-                let responder = Responder::new(shared.clone(), "", 0, target(id));
-                responder.fail(&ErrorObject::method_not_found(&method));
-                Next::Go
+                let responder = Responder::new(shared.clone(), "", 0, target(id.clone()));
+                responder.fail(&ErrorObject::method_not_found(method));
             }
         },
-        Incoming::Notification { method, params } => match shared.router.find(&method) {
+        Incoming::Notification { method, params } => match shared.router.find(method) {
+            Some(route) if !shared.serving.admits(route.order, frame.len(), &shared.settings.limits) => {
+                return Next::Again(route.order);
+            }
             Some(route) => {
-                let called = call(shared, cx, route, params.map(RawValue::get), None, Target::Nobody);
-                called.unwrap_or_else(|wrong| refuse(shared, route, *wrong))
+                begin(shared, cx, route, frame.len(), params.map(RawValue::get), None, Target::Nobody);
             }
             None => {
                 Counters::add(&shared.counters.unheard);
                 tracing::debug!(peer = %shared.settings.name, %method, "notification nobody listens to");
-                Next::Go
             }
         },
-        Incoming::Response { id, outcome } => {
-            answer(shared, frame, id, outcome);
-            Next::Go
-        }
-        Incoming::Invalid(why) => {
-            malformed(shared, &why.to_error());
-            Next::Go
-        }
+        Incoming::Response { id, outcome } => answer(shared, frame, id.clone(), outcome.clone()),
+        Incoming::Invalid(why) => malformed(shared, &why.to_error()),
+    }
+    Next::Go
+}
+
+/// Starts a call, or answers what is wrong with its parameters.
+fn begin(
+    shared: &Arc<Shared>,
+    cx: &mut TaskContext<'_>,
+    route: &Route,
+    bytes: usize,
+    params: Option<&str>,
+    id: Option<RequestId>,
+    target: Target,
+) {
+    if let Err(wrong) = call(shared, cx, route, bytes, params, id, target) {
+        refuse(shared, route, *wrong);
     }
 }
 
 /// Answers parameters that do not fit their method.
-fn refuse(shared: &Shared, route: &Route, (error, responder): (FieldError, Responder)) -> Next {
+fn refuse(shared: &Shared, route: &Route, (error, responder): (FieldError, Responder)) {
     if route.kind == Kind::Notification {
         tracing::warn!(peer = %shared.settings.name, method = route.name, %error, "notification dropped");
     }
     responder.fail(&ErrorObject::invalid_params(error));
-    Next::Go
 }
 
 fn answer(shared: &Shared, frame: &Bytes, id: Option<RequestId>, outcome: Result<&RawValue, ErrorObject>) {
@@ -199,52 +218,35 @@ fn deliver(shared: &Shared, id: &RequestId, matched: Match) {
             tracing::debug!(peer = %shared.settings.name, %id, "late answer dropped");
         }
         Match::Unknown => {
-            Counters::add(&shared.counters.unknown_answers);
-            tracing::warn!(peer = %shared.settings.name, %id, "answer to a call that was never made dropped");
+            // Loud once: a peer could fill the log with these.
+            if shared.counters.unknown_answers.fetch_add(1, Relaxed) == 0 {
+                tracing::warn!(peer = %shared.settings.name, %id, "answer to a call that was never made dropped");
+            }
         }
     }
 }
 
+/// Starts a call that has been admitted.
 fn call(
     shared: &Arc<Shared>,
     cx: &mut TaskContext<'_>,
     route: &Route,
+    bytes: usize,
     params: Option<&str>,
     id: Option<RequestId>,
     target: Target,
-) -> Result<Next, WrongParams> {
+) -> Result<(), WrongParams> {
     let serving = &shared.serving;
-    let limits = &shared.settings.limits;
     let serial = serving.serial();
-    let responder = Responder::new(shared.clone(), route.name, serial, target);
-    let count = match route.order {
-        Order::Urgent => Count::Urgent,
-        Order::Free | Order::Ordered => Count::Free,
-    };
-    let crowded = route.order != Order::Ordered && serving.under_way(count) >= limits.in_flight;
-    if crowded && id.is_some() {
-        Counters::add(&shared.counters.overloaded);
-        responder.fail(&overloaded(shared));
-        return Ok(Next::Go);
-    }
+    let responder = Responder::new(shared.clone(), route.name, serial, target).charged(serving.charge(bytes));
     let context = Context { peer: Peer::new(shared.clone()), method: route.name, id: id.clone() };
     let work = route.begin(context, params, &shared.settings.dialect, responder)?;
-    if crowded {
-        return Ok(Next::Wait(Held::Counted(serial, count, work)));
+    match route.order {
+        Order::Ordered => serving.start_ordered(cx, work),
+        Order::Free => serving.start(cx, serial, id, Count::Free, work),
+        Order::Urgent => serving.start(cx, serial, id, Count::Urgent, work),
     }
-    if route.order != Order::Ordered {
-        serving.start(cx, serial, id, count, work);
-        return Ok(Next::Go);
-    }
-    Ok(match serving.start_ordered(cx, limits.ordered_queue, work) {
-        Ok(()) => Next::Go,
-        Err(work) if id.is_none() => Next::Wait(Held::Ordered(work)),
-        Err(work) => {
-            Counters::add(&shared.counters.overloaded);
-            serving.refuse(serial, overloaded(shared), work);
-            Next::Go
-        }
-    })
+    Ok(())
 }
 
 fn overloaded(shared: &Shared) -> ErrorObject {

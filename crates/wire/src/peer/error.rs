@@ -19,6 +19,9 @@ pub enum CloseReason {
     /// The peer does not take what we write.
     #[error("the peer cannot be written to: {0}")]
     NotWritable(Arc<std::io::Error>),
+    /// The reader waited for room and nothing moved.
+    #[error("nothing moved for too long: both sides wait for the other to read, or a handler is stuck")]
+    Stalled,
     /// This side ended the connection.
     #[error("the connection was closed on this side")]
     Local,

@@ -15,7 +15,7 @@ use super::calls::{Answer, Calls, Failure, RawResult};
 use super::connection::Connection;
 use super::dispatch;
 use super::lane::Serving;
-use super::outbox::{Outbox, PushError};
+use super::outbox::{Outbox, PushError, Sort};
 use super::stats::Counters;
 use super::{CallError, CloseReason, NotifyError, Router, Settings, Stats};
 use crate::framing::Codec;
@@ -149,11 +149,19 @@ impl Peer {
     pub async fn notify<N: Notification>(&self, params: &N::Params) -> Result<(), NotifyError> {
         let dialect = &self.shared.settings.dialect;
         let write = |out: &mut Vec<u8>| write_notification(out, dialect, N::NAME, params);
-        match self.shared.outbox.push(&write).await {
+        match self.shared.outbox.push(Sort::Own, &write).await {
             Ok(()) => Ok(()),
             Err(PushError::Closed | PushError::Full) => Err(NotifyError::Closed(self.close_reason())),
             Err(PushError::Unsendable(reason)) => Err(NotifyError::Unsendable(reason)),
         }
+    }
+
+    /// Waits until every notification and ordered call that was read before now has been handled.
+    ///
+    /// An answer is handed to its caller when it is read, ahead of notifications that still wait for their turn. Who
+    /// needs to have heard all that came before the answer waits for this after it.
+    pub async fn heard(&self) {
+        self.shared.serving.caught_up().await;
     }
 
     /// Stops serving a request and answers it with `error`; whether it was still under way.

@@ -10,11 +10,14 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
 
 use futures_util::FutureExt;
-use loggia_jsonrpc::{ErrorObject, RequestId};
+use loggia_jsonrpc::{ErrorObject, Order, RequestId};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
+
+use super::settings::{Limits, PER_CALL};
 
 /// A handler on its way to its answer.
 pub(super) type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -26,6 +29,8 @@ pub(super) struct Serving {
     /// Handlers that were spawned and have not ended.
     free: AtomicUsize,
     urgent: AtomicUsize,
+    /// What the calls under way and in the queue cost.
+    held: AtomicUsize,
     /// A handler ended or the queue got shorter.
     progress: Notify,
 }
@@ -52,6 +57,19 @@ struct Lane {
     busy: bool,
     waiting: VecDeque<Work>,
     driver: Option<AbortHandle>,
+}
+
+/// What one call costs, until it is over.
+pub(super) struct Charge {
+    serving: Arc<Serving>,
+    bytes: usize,
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.serving.held.fetch_sub(self.bytes, Relaxed);
+        self.serving.progress.notify_waiters();
+    }
 }
 
 /// Which count a handler is in.
@@ -105,22 +123,12 @@ impl Serving {
     }
 
     /// Runs an ordered handler now if none is running, else queues it.
-    ///
-    /// Gives the work back when the queue is full.
-    pub(super) fn start_ordered(
-        self: &Arc<Self>,
-        cx: &mut TaskContext<'_>,
-        limit: usize,
-        mut work: Work,
-    ) -> Result<(), Work> {
+    pub(super) fn start_ordered(self: &Arc<Self>, cx: &mut TaskContext<'_>, mut work: Work) {
         {
             let mut state = self.lock();
             if state.lane.busy {
-                if state.lane.waiting.len() >= limit {
-                    return Err(work);
-                }
                 state.lane.waiting.push_back(work);
-                return Ok(());
+                return;
             }
             // Taken before the first poll: an ordered call made from inside it must not overtake it.
             state.lane.busy = true;
@@ -129,7 +137,7 @@ impl Serving {
             let mut state = self.lock();
             if state.lane.waiting.is_empty() {
                 state.lane.busy = false;
-                return Ok(());
+                return;
             }
             drop(state);
             work = Box::pin(std::future::ready(()));
@@ -137,7 +145,60 @@ impl Serving {
         let serving = self.clone();
         let driver = tokio::spawn(async move { serving.drive_lane(work).await });
         self.lock().lane.driver = Some(driver.abort_handle());
-        Ok(())
+    }
+
+    /// Waits until everything that is in the ordered queue now has run.
+    pub(super) async fn caught_up(&self) {
+        let (mark, reached) = tokio::sync::oneshot::channel::<()>();
+        {
+            let mut state = self.lock();
+            if !state.lane.busy {
+                return;
+            }
+            state.lane.waiting.push_back(Box::pin(async move {
+                // Whoever waited may have gone.
+                let _ = mark.send(());
+            }));
+        }
+        // Dropped unsent when the connection ends: then nothing more will be heard.
+        let _ = reached.await;
+    }
+
+    /// Whether one more call can be held.
+    pub(super) fn admits(&self, order: Order, bytes: usize, limits: &Limits) -> bool {
+        let held = self.held.load(Relaxed);
+        let fits = held == 0 || held + bytes + PER_CALL <= limits.held_bytes;
+        match order {
+            Order::Urgent => self.under_way(Count::Urgent) < limits.in_flight,
+            Order::Free => fits && self.under_way(Count::Free) < limits.in_flight,
+            Order::Ordered => fits,
+        }
+    }
+
+    /// Counts a call's bytes until the charge is dropped.
+    pub(super) fn charge(self: &Arc<Self>, bytes: usize) -> Charge {
+        let bytes = bytes + PER_CALL;
+        self.held.fetch_add(bytes, Relaxed);
+        Charge { serving: self.clone(), bytes }
+    }
+
+    /// Waits until a call can be held; false when nothing ended for `patience`.
+    pub(super) async fn wait_until_admitted(
+        &self,
+        order: Order,
+        bytes: usize,
+        limits: &Limits,
+        patience: Duration,
+    ) -> bool {
+        loop {
+            let progress = self.progress.notified();
+            if self.admits(order, bytes, limits) {
+                return true;
+            }
+            if tokio::time::timeout(patience, progress).await.is_err() {
+                return false;
+            }
+        }
     }
 
     async fn drive_lane(&self, first: Work) {
@@ -174,13 +235,6 @@ impl Serving {
         !serials.is_empty()
     }
 
-    /// Drops a handler that never ran; its responder answers with `error`.
-    pub(super) fn refuse(&self, serial: u64, error: ErrorObject, work: Work) {
-        self.lock().cancelled.insert(serial, error);
-        drop(work);
-        self.lock().cancelled.remove(&serial);
-    }
-
     /// What a handler that is dropped shall have answered, if it was cancelled.
     pub(super) fn cancelled_with(&self, serial: u64) -> Option<ErrorObject> {
         self.lock().cancelled.remove(&serial)
@@ -210,31 +264,6 @@ impl Serving {
             {
                 let state = self.lock();
                 if state.tasks.is_empty() && !state.lane.busy {
-                    return;
-                }
-            }
-            progress.await;
-        }
-    }
-
-    /// Waits until fewer than `limit` handlers of a kind are under way.
-    pub(super) async fn wait_for_place(&self, count: Count, limit: usize) {
-        loop {
-            let progress = self.progress.notified();
-            if self.under_way(count) < limit {
-                return;
-            }
-            progress.await;
-        }
-    }
-
-    /// Waits until the ordered queue has room.
-    pub(super) async fn wait_for_queue(&self, limit: usize) {
-        loop {
-            let progress = self.progress.notified();
-            {
-                let state = self.lock();
-                if !state.lane.busy || state.lane.waiting.len() < limit {
                     return;
                 }
             }

@@ -9,6 +9,7 @@
 
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -38,7 +39,18 @@ pub(super) struct Outbox {
 struct State {
     encoder: FrameEncoder,
     buffer: BytesMut,
+    /// How many of the bytes are answers: what reading on would make more of.
+    answers: usize,
     closed: bool,
+}
+
+/// What is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// A call or a notification of ours.
+    Own,
+    /// An answer to what the peer sent.
+    Answer,
 }
 
 /// How much waits to be written.
@@ -48,7 +60,7 @@ pub(super) enum Pressure {
     None,
     /// Enough to write before more is read.
     Some,
-    /// As much as may wait.
+    /// As many answers as may wait.
     Full,
 }
 
@@ -65,7 +77,7 @@ pub(super) enum PushError {
 
 impl Outbox {
     pub(super) fn new(encoder: FrameEncoder, limit: usize) -> Self {
-        let state = State { encoder, buffer: BytesMut::new(), closed: false };
+        let state = State { encoder, buffer: BytesMut::new(), answers: 0, closed: false };
         Self { state: Mutex::new(state), filled: Notify::new(), room: Notify::new(), limit }
     }
 
@@ -79,7 +91,7 @@ impl Outbox {
     where
         W: Fn(&mut Vec<u8>) -> Result<(), serde_json::Error> + ?Sized,
     {
-        self.add(write, self.limit)
+        self.add(write, self.limit, Sort::Own)
     }
 
     /// Adds a frame whether or not there is room: for the one short answer a request must get.
@@ -87,24 +99,24 @@ impl Outbox {
     where
         W: Fn(&mut Vec<u8>) -> Result<(), serde_json::Error> + ?Sized,
     {
-        self.add(write, usize::MAX)
+        self.add(write, usize::MAX, Sort::Answer)
     }
 
     /// Adds a frame, waiting for room.
-    pub(super) async fn push<W>(&self, write: &W) -> Result<(), PushError>
+    pub(super) async fn push<W>(&self, sort: Sort, write: &W) -> Result<(), PushError>
     where
         W: Fn(&mut Vec<u8>) -> Result<(), serde_json::Error> + ?Sized,
     {
         loop {
             let room = self.room.notified();
-            match self.try_push(write) {
+            match self.add(write, self.limit, sort) {
                 Err(PushError::Full) => room.await,
                 done => return done,
             }
         }
     }
 
-    fn add<W>(&self, write: &W, limit: usize) -> Result<(), PushError>
+    fn add<W>(&self, write: &W, limit: usize, sort: Sort) -> Result<(), PushError>
     where
         W: Fn(&mut Vec<u8>) -> Result<(), serde_json::Error> + ?Sized,
     {
@@ -113,14 +125,14 @@ impl Outbox {
         body.clear();
         let added = write(&mut body)
             .map_err(|error| PushError::Unsendable(error.to_string()))
-            .and_then(|()| self.append(&body, limit));
+            .and_then(|()| self.append(&body, limit, sort));
         if body.capacity() <= KEEP_CAPACITY {
             SCRATCH.set(body);
         }
         added
     }
 
-    fn append(&self, body: &[u8], limit: usize) -> Result<(), PushError> {
+    fn append(&self, body: &[u8], limit: usize, sort: Sort) -> Result<(), PushError> {
         let mut state = self.lock();
         state.check(limit)?;
         let whole_frames = state.buffer.len();
@@ -128,6 +140,9 @@ impl Outbox {
         if let Err(error) = encoder.encode(body, buffer) {
             buffer.truncate(whole_frames);
             return Err(PushError::Unsendable(error.to_string()));
+        }
+        if sort == Sort::Answer {
+            state.answers += state.buffer.len() - whole_frames;
         }
         drop(state);
         if whole_frames == 0 {
@@ -139,22 +154,27 @@ impl Outbox {
     /// How urgently the writer should get its turn.
     pub(super) fn pressure(&self) -> Pressure {
         let state = self.lock();
-        match state.buffer.len() {
-            _ if state.closed => Pressure::None,
-            waiting if waiting >= self.limit => Pressure::Full,
-            waiting if waiting >= WORTH_WRITING => Pressure::Some,
-            _ => Pressure::None,
+        if state.closed {
+            Pressure::None
+        } else if state.answers >= self.limit {
+            Pressure::Full
+        } else if state.buffer.len() >= WORTH_WRITING {
+            Pressure::Some
+        } else {
+            Pressure::None
         }
     }
 
-    /// Waits until there is room.
-    pub(super) async fn wait_for_room(&self) {
+    /// Waits until there is room for answers; false when nothing was written for `patience`.
+    pub(super) async fn wait_for_room(&self, patience: Duration) -> bool {
         loop {
             let room = self.room.notified();
             if self.pressure() != Pressure::Full {
-                return;
+                return true;
             }
-            room.await;
+            if tokio::time::timeout(patience, room).await.is_err() {
+                return false;
+            }
         }
     }
 
@@ -186,6 +206,7 @@ impl Outbox {
                 let mut state = self.lock();
                 if !state.buffer.is_empty() {
                     std::mem::swap(&mut state.buffer, taken);
+                    state.answers = 0;
                     drop(state);
                     self.room.notify_waiters();
                     return true;

@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Peer;
 use super::handle::Shared;
-use super::outbox::PushError;
+use super::lane::Charge;
+use super::outbox::{PushError, Sort};
 
 /// What a handler knows about the call it serves.
 #[derive(Debug, Clone)]
@@ -36,7 +37,10 @@ pub(super) struct Responder {
     shared: Arc<Shared>,
     method: &'static str,
     serial: u64,
+    /// Gone once the answer is on its way.
     target: Option<Target>,
+    /// What the call costs until it is over.
+    _charge: Option<Charge>,
 }
 
 /// Where the answer goes.
@@ -51,38 +55,47 @@ pub(super) enum Target {
 
 impl Responder {
     pub(super) fn new(shared: Arc<Shared>, method: &'static str, serial: u64, target: Target) -> Self {
-        Self { shared, method, serial, target: Some(target) }
+        Self { shared, method, serial, target: Some(target), _charge: None }
     }
 
-    /// Answers, waiting for room in the outbox.
+    /// The same, with what the call costs until it is over.
+    pub(super) fn charged(mut self, charge: Charge) -> Self {
+        self._charge = Some(charge);
+        self
+    }
+
+    /// Answers, waiting for room in the outbox. The target stays until that is done: if this future is dropped or the
+    /// result's serialiser panics, the answer is still owed, and [`Drop`] pays it.
     pub(super) async fn answer<R: Serialize>(mut self, outcome: Result<R, ErrorObject>) {
-        let Some(target) = self.target.take() else { return };
         let dialect = self.shared.settings.dialect;
         let write = |id: &RequestId, out: &mut Vec<u8>| match &outcome {
             Ok(result) => write_response(out, &dialect, id, result),
             Err(error) => write_error(out, &dialect, id, error),
         };
-        match target {
-            Target::Nobody => {
+        let unsendable = match &self.target {
+            None => return,
+            Some(Target::Nobody) => {
                 if let Err(error) = &outcome {
                     tracing::debug!(peer = %self.shared.settings.name, method = self.method, %error, "call without id failed");
                 }
+                None
             }
-            Target::Stream(id) => {
-                let pushed = self.shared.outbox.push(&|out: &mut Vec<u8>| write(&id, out)).await;
-                if let Err(PushError::Unsendable(reason)) = pushed {
-                    self.fail_over_limit(&id, &ErrorObject::internal(reason));
+            Some(Target::Stream(id)) => {
+                let pushed = self.shared.outbox.push(Sort::Answer, &|out: &mut Vec<u8>| write(id, out)).await;
+                match pushed {
+                    Err(PushError::Unsendable(reason)) => Some(reason),
+                    _ => None,
                 }
             }
-            Target::Batch(id, slot) => {
+            Some(Target::Batch(id, slot)) => {
                 let mut member = Vec::new();
-                if let Err(error) = write(&id, &mut member) {
-                    member.clear();
-                    // An error of our own making is plain text and can always be written.
-                    let _ = write_error(&mut member, &dialect, &id, &ErrorObject::internal(error));
-                }
-                slot.fill(member);
+                let written = write(id, &mut member);
+                written.map(|()| slot.fill(id.clone(), member)).err().map(|error| error.to_string())
             }
+        };
+        match unsendable {
+            Some(reason) => self.fail_now(&ErrorObject::internal(reason)),
+            None => self.target = None,
         }
     }
 
@@ -102,9 +115,9 @@ impl Responder {
             Some(Target::Stream(id)) => self.fail_over_limit(&id, error),
             Some(Target::Batch(id, slot)) => {
                 let mut member = Vec::new();
-                // As above: always writable.
+                // An error of our own making is plain text and can always be written.
                 let _ = write_error(&mut member, &self.shared.settings.dialect, &id, error);
-                slot.fill(member);
+                slot.fill(id, member);
             }
         }
     }
@@ -133,8 +146,11 @@ impl Drop for Responder {
 /// The answers of one batch, in the order of its requests.
 pub(super) struct Batch {
     shared: Arc<Shared>,
-    answers: Mutex<Vec<Option<Vec<u8>>>>,
+    answers: Mutex<Vec<Option<Member>>>,
 }
+
+/// One answer, written, and whose it is.
+type Member = (RequestId, Vec<u8>);
 
 /// One place in a batch's array. The array is sent when the last of its places is gone.
 pub(super) struct BatchSlot {
@@ -153,29 +169,44 @@ impl Batch {
         answers.push(None);
         BatchSlot { batch: self.clone(), place: answers.len() - 1 }
     }
+
+    fn send(&self, members: &[&[u8]]) -> Result<(), PushError> {
+        self.shared.outbox.push_over_limit(&|out: &mut Vec<u8>| {
+            write_batch(out, members.iter().copied());
+            Ok(())
+        })
+    }
 }
 
 impl BatchSlot {
-    pub(super) fn fill(self, member: Vec<u8>) {
+    fn fill(&self, id: RequestId, member: Vec<u8>) {
         let mut answers = self.batch.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers[self.place] = Some(member);
+        answers[self.place] = Some((id, member));
     }
 }
 
 impl Drop for Batch {
-    /// Every slot is filled or gone: whatever is answered goes out as one array, and nothing if nothing was asked.
+    /// Every slot is filled and gone: the answers go out as one array, and nothing if nothing was asked.
     fn drop(&mut self) {
-        let answers = self.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if answers.iter().all(Option::is_none) {
+        let answers = std::mem::take(self.answers.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let answers: Vec<Member> = answers.into_iter().flatten().collect();
+        if answers.is_empty() {
             return;
         }
-        let members: Vec<&[u8]> = answers.iter().flatten().map(Vec::as_slice).collect();
-        let pushed = self.shared.outbox.push_over_limit(&|out: &mut Vec<u8>| {
-            write_batch(out, members.iter().copied());
-            Ok(())
-        });
-        if let Err(PushError::Unsendable(reason)) = pushed {
-            tracing::error!(peer = %self.shared.settings.name, reason, "batch left unanswered");
+        let members: Vec<&[u8]> = answers.iter().map(|(_, member)| member.as_slice()).collect();
+        if let Err(PushError::Unsendable(reason)) = self.send(&members) {
+            // Together they are more than a frame holds; each caller is at least told that.
+            let error = ErrorObject::internal(reason);
+            let told = answers.iter().map(|(id, _)| {
+                let mut member = Vec::new();
+                let _ = write_error(&mut member, &self.shared.settings.dialect, id, &error);
+                member
+            });
+            let told: Vec<Vec<u8>> = told.collect();
+            let members: Vec<&[u8]> = told.iter().map(Vec::as_slice).collect();
+            if let Err(PushError::Unsendable(reason)) = self.send(&members) {
+                tracing::error!(peer = %self.shared.settings.name, reason, "batch left unanswered");
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::sync::Arc;
 
 use loggia_jsonrpc::{Dialect, ErrorObject, FieldError, Kind, Method, Notification, Order, decode};
 
@@ -46,11 +47,13 @@ impl Router {
         H: Fn(Context, M::Params) -> F + Send + Sync + 'static,
         F: Future<Output = Result<M::Result, ErrorObject>> + Send + 'static,
     {
+        // Called at its turn, not when it is read: work a handler does before its first await is work too.
+        let handler = Arc::new(handler);
         let begin: Begin = Box::new(move |context, params, dialect, responder| {
             match dialect.params(params).and_then(decode::<M::Params>) {
                 Ok(params) => {
-                    let outcome = handler(context, params);
-                    Ok(Box::pin(async move { responder.answer(outcome.await).await }))
+                    let handler = handler.clone();
+                    Ok(Box::pin(async move { responder.answer(handler(context, params).await).await }))
                 }
                 Err(error) => Err(Box::new((error, responder))),
             }
@@ -67,9 +70,16 @@ impl Router {
         H: Fn(Context, N::Params) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
+        let handler = Arc::new(handler);
         let begin: Begin = Box::new(move |context, params, dialect, nobody| {
             match dialect.params(params).and_then(decode::<N::Params>) {
-                Ok(params) => Ok(Box::pin(handler(context, params))),
+                Ok(params) => {
+                    let handler = handler.clone();
+                    Ok(Box::pin(async move {
+                        handler(context, params).await;
+                        nobody.forget();
+                    }))
+                }
                 Err(error) => Err(Box::new((error, nobody))),
             }
         });

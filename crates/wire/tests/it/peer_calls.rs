@@ -148,7 +148,7 @@ async fn a_peer_that_takes_no_more_bytes_can_still_be_heard_and_later_calls_say_
     drop(far_reader);
     far_writer.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":3}\n").await.unwrap();
     assert_eq!(first.await.unwrap(), 3);
-    let _second = peer.call::<Add>(&PARAMS);
+    let second = peer.call::<Add>(&PARAMS);
     let refused = loop {
         tokio::task::yield_now().await;
         let mut call = Box::pin(peer.call::<Add>(&PARAMS));
@@ -157,6 +157,8 @@ async fn a_peer_that_takes_no_more_bytes_can_still_be_heard_and_later_calls_say_
         }
     };
     assert!(matches!(refused, CallError::Closed { reason: CloseReason::NotWritable(_), .. }), "{refused}");
+    let unsent = second.await.unwrap_err();
+    assert!(matches!(unsent, CallError::Closed { reason: CloseReason::NotWritable(_), .. }), "{unsent}");
     drop(far_writer);
     assert!(matches!(task.await.unwrap(), CloseReason::EndOfStream));
 }
@@ -320,6 +322,31 @@ async fn parameters_over_the_frame_cap_fail_the_call_and_leave_the_stream_whole(
     assert_eq!(peer.pending_calls(), 0);
     let _next = peer.call::<Add>(&PARAMS);
     assert!(far.line().await.contains("\"add\""));
+}
+
+/// The handler is done, its answer waits for a peer that does not read; cancelling it must not lose the answer.
+#[tokio::test]
+async fn a_request_cancelled_while_its_answer_waits_is_still_answered() {
+    let mut settings = settings(Dialect::STANDARD);
+    settings.limits = Limits { outbox_bytes: 100, ..Limits::default() };
+    let router = Router::new().serve::<Slow, _, _>(|_, _| async { Ok("done".to_owned()) });
+    let (peer, _task, mut far) = peer_with_buffer(settings, router, 64);
+    // Fill what may wait with our own talk, until one more would have to.
+    while futures_util::poll!(Box::pin(peer.notify::<Told>(&1))).is_ready() {
+        tokio::task::yield_now().await;
+    }
+    far.send(r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#).await;
+    let aborted = ErrorObject::new(-32004, "aborted");
+    while !peer.cancel(&RequestId::from(1), &aborted) {
+        tokio::task::yield_now().await;
+    }
+    loop {
+        let line = far.line().await;
+        if !line.contains("\"told\"") {
+            assert_eq!(line, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32004,"message":"aborted"}}"#);
+            break;
+        }
+    }
 }
 
 #[tokio::test]

@@ -236,6 +236,102 @@ async fn a_panicking_handler_is_one_internal_error_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_handler_that_panics_before_its_first_await_is_one_internal_error_too() {
+    let router = adder().serve::<Abort, _, std::future::Ready<_>>(|_, _| panic!("in the plain part"));
+    let (_peer, _task, mut far) = peer(router);
+    let answer = far.ask(r#"{"jsonrpc":"2.0","id":1,"method":"abort"}"#).await;
+    assert!(answer.contains("-32603"), "{answer}");
+    let alive = far.ask(r#"{"jsonrpc":"2.0","id":3,"method":"add","params":{"left":1,"right":1}}"#).await;
+    assert_eq!(alive, r#"{"jsonrpc":"2.0","id":3,"result":2}"#);
+}
+
+#[tokio::test]
+async fn a_result_whose_serialiser_panics_is_one_internal_error() {
+    #[derive(serde::Deserialize)]
+    struct Unwritable;
+    impl serde::Serialize for Unwritable {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            panic!("cannot be written")
+        }
+    }
+    struct Give;
+    impl loggia_jsonrpc::Method for Give {
+        const NAME: &'static str = "give";
+        type Params = loggia_jsonrpc::NoParams;
+        type Result = Unwritable;
+    }
+    let (_peer, _task, mut far) = peer(adder().serve::<Give, _, _>(|_, _| async { Ok(Unwritable) }));
+    let one = far.ask(r#"{"jsonrpc":"2.0","id":1,"method":"give"}"#).await;
+    assert!(one.starts_with(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603"#), "{one}");
+    let batch = far.ask(r#"[{"jsonrpc":"2.0","id":2,"method":"give"}]"#).await;
+    assert!(batch.starts_with(r#"[{"jsonrpc":"2.0","id":2,"error":{"code":-32603"#), "{batch}");
+}
+
+#[tokio::test]
+async fn a_batch_waits_for_its_slowest_member_and_keeps_the_order() {
+    let router = adder().serve::<Step, _, _>(|_, step| async move {
+        tokio::time::sleep(Duration::from_millis(u64::from(10 - step))).await;
+        if step == 2 {
+            panic!("one member fails")
+        }
+        Ok(step)
+    });
+    let (_peer, _task, mut far) = peer(router);
+    let answer = far
+        .ask(concat!(
+            r#"[{"jsonrpc":"2.0","id":1,"method":"step","params":1},{"jsonrpc":"2.0","id":2,"method":"step","params":2},"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"add","params":{"left":1,"right":2}}]"#
+        ))
+        .await;
+    assert_eq!(
+        answer,
+        concat!(
+            r#"[{"jsonrpc":"2.0","id":1,"result":1},"#,
+            r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Internal error: the handler of `step` failed"}},"#,
+            r#"{"jsonrpc":"2.0","id":3,"result":3}]"#
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_batch_whose_answers_do_not_fit_a_frame_tells_every_caller() {
+    let router =
+        Router::new().serve::<crate::support::Text, _, _>(|_, text| async move { Ok(text.repeat(60)) });
+    let (_peer, _task, mut far) = peer(router);
+    let text = "x".repeat(10_000);
+    let member = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"text","params":"{text}"}}"#);
+    let answer = far.ask(&format!("[{},{}]", member(1), member(2))).await;
+    let members: Vec<serde_json::Value> = serde_json::from_str(&answer).unwrap();
+    let told: Vec<_> = members.iter().map(|member| (&member["id"], &member["error"]["code"])).collect();
+    assert_eq!(told, [(&1.into(), &(-32603).into()), (&2.into(), &(-32603).into())]);
+}
+
+#[tokio::test]
+async fn output_can_be_ascii_in_any_framing() {
+    let dialect = Dialect { encoding: loggia_jsonrpc::Encoding::Ascii, ..Dialect::STANDARD };
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (reader, writer) = tokio::io::split(near);
+    let router = Router::new().serve::<crate::support::Text, _, _>(|_, text| async move { Ok(text) });
+    let codec = loggia_wire::framing::ContentLength::new(1 << 16);
+    let (_peer, connection) = loggia_wire::peer::connect(reader, writer, codec, settings(dialect), router);
+    let running = tokio::spawn(connection.run());
+    let (mut far_reader, mut far_writer) = tokio::io::split(far);
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"text","params":"é😀"}"#;
+    far_writer.write_all(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+    far_writer.shutdown().await.unwrap();
+    let mut answer = String::new();
+    tokio::io::AsyncReadExt::read_to_string(&mut far_reader, &mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert_eq!(body, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\\u00e9\\ud83d\\ude00\"}");
+    assert_eq!(
+        head,
+        format!("Content-Length: {}", body.chars().count()),
+        "bytes and characters count the same"
+    );
+    running.await.unwrap();
+}
+
+#[tokio::test]
 async fn a_handlers_own_error_reaches_the_caller() {
     let router = Router::new().serve::<Add, _, _>(|_, _| async { Err(ErrorObject::new(-32003, "busy")) });
     let (_peer, _task, mut far) = peer(router);

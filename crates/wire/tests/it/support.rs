@@ -51,6 +51,19 @@ impl Notification for Told {
     type Params = u32;
 }
 
+pub(crate) struct Text;
+impl Method for Text {
+    const NAME: &'static str = "text";
+    type Params = String;
+    type Result = String;
+}
+
+pub(crate) struct Chat;
+impl Notification for Chat {
+    const NAME: &'static str = "chat";
+    type Params = String;
+}
+
 /// The far end of a connection, as bytes.
 pub(crate) struct Far {
     pub(crate) reader: BufReader<ReadHalf<DuplexStream>>,
@@ -105,7 +118,11 @@ pub(crate) fn peer(router: Router) -> (Peer, JoinHandle<CloseReason>, Far) {
 
 /// Two peers that serve each other.
 pub(crate) fn pair(left: Router, right: Router) -> (Peer, Peer) {
-    let (near, far) = tokio::io::duplex(1 << 20);
+    pair_with_buffer(left, right, 1 << 20)
+}
+
+pub(crate) fn pair_with_buffer(left: Router, right: Router, buffer: usize) -> (Peer, Peer) {
+    let (near, far) = tokio::io::duplex(buffer);
     let (near_reader, near_writer) = tokio::io::split(near);
     let (far_reader, far_writer) = tokio::io::split(far);
     let codec = Lines::new(1 << 20);
