@@ -1,7 +1,6 @@
 //! Loggia's words as plain types.
 //!
-//! Knows what a session, an event, an intent, an approval and a patch are, and which traits the parts of the
-//! product fill. Refuses to know how anything is stored, sent or shown: no type here derives serde, and no wire
+//! Knows what a session, an event, an approval and a patch are, and what the engine needs of a store. Refuses to know how anything is stored, sent or shown: no type here derives serde, and no wire
 //! protocol's field name appears. Uses nothing of ours.
 //!
 //! What always holds:

@@ -136,11 +136,31 @@ pub(crate) fn report(error: &Error) -> ExitCode {
 
 /// Passes on what the parser of the command line has to say: help, the version, or what is wrong.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
-    match error.print() {
+    let printed = error.print();
+    if let Some(file) = file_in_place_of_protocol(error) {
+        note("");
+        note(&format!("hint: the protocol comes first, as in `loggia inspect hermes {file}`"));
+    }
+    match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitCode::Failure,
         _ if error.use_stderr() => ExitCode::Usage,
         _ => ExitCode::Success,
     }
+}
+
+/// The slip that is made most: `inspect FILE` without the protocol.
+fn file_in_place_of_protocol(error: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let argument = text(ContextKind::InvalidArg)?;
+    let given = text(ContextKind::InvalidValue)?;
+    let slip = error.kind() == ErrorKind::InvalidValue
+        && argument.contains("PROTOCOL")
+        && std::path::Path::new(&given).exists();
+    slip.then_some(given)
 }
 
 /// Tells which settings of an untrusted workspace were left out.

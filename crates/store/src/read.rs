@@ -1,7 +1,7 @@
 //! Reading: a few threads with a read-only connection each, beside the writer.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use loggia_domain::{
@@ -9,12 +9,16 @@ use loggia_domain::{
     TurnId, Workspace, WorkspaceId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::open::{OpenError, open_reader};
 use crate::rows::{self, Word};
 
 /// Two: a long page for one client does not make another wait.
 const THREADS: usize = 2;
+
+/// Reads that may wait; beyond it callers wait to ask, which slows their clients down.
+const QUEUE: usize = 1024;
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -27,7 +31,7 @@ pub(crate) struct Readers {
 
 impl Readers {
     pub(crate) fn start(path: &Path) -> Result<Self, OpenError> {
-        let (jobs, queue) = mpsc::channel::<Job>();
+        let (jobs, queue) = mpsc::channel::<Job>(QUEUE);
         let queue = Arc::new(Mutex::new(queue));
         let mut threads = Vec::new();
         for number in 0..THREADS {
@@ -48,19 +52,20 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        let (answer, outcome) = tokio::sync::oneshot::channel();
+        let (answer, outcome) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
             // Whoever asked may have gone.
             let _ = answer.send(work(connection));
         });
         let closed = || StoreError::Unavailable("the store is closed".to_owned());
-        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(closed)?;
+        let jobs = self.jobs.as_ref().ok_or_else(closed)?;
+        jobs.send(job).await.map_err(|_| closed())?;
         outcome.await.map_err(|_| closed())?
     }
 }
 
 fn next(queue: &Mutex<mpsc::Receiver<Job>>) -> Option<Job> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+    queue.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
 }
 
 impl Drop for Readers {

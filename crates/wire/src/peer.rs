@@ -10,8 +10,8 @@
 //! - a call is in the outbox before [`Peer::call`] returns its future, so calls go out in the caller's order;
 //! - a call leaves the pending table exactly once: answered, timed out, dropped or closed;
 //! - a request gets exactly one answer, also when its handler panics or is cancelled;
-//! - answers and urgent calls are read and served however many other calls wait; the reader pauses only when
-//!   what it holds has reached its bound in bytes, which is how a flooding peer is slowed down, and a pause
+//! - answers and urgent calls are read and served however many other calls wait; the reader pauses only for
+//!   room, when what it holds has reached a bound, which is how a flooding peer is slowed down, and a pause
 //!   in which nothing moves ends the connection;
 //! - an urgent method starts when it is read, whatever else is under way;
 //! - an answer that is broken after its id fails its call at once instead of letting it wait.

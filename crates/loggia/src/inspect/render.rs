@@ -40,6 +40,7 @@ pub(crate) fn lines(protocol: &Protocol, message: &Checked) -> String {
 pub(crate) fn summary(messages: u64, faulty: u64) -> String {
     let plural = if messages == 1 { "" } else { "s" };
     match faulty {
+        0 if messages == 0 => "no messages: the recording is empty".to_owned(),
         0 => format!("{messages} message{plural}, no faults"),
         faulty => format!("{messages} message{plural}, {FAULT}{faulty} with faults{FAULT:#}"),
     }

@@ -177,11 +177,22 @@ fn a_batch_counts_as_its_members_also_for_the_limit() {
 }
 
 #[test]
+fn a_file_where_the_protocol_should_be_gets_a_hint() {
+    let stage = Stage::new();
+    stage.write("outside/talk.jsonl", "{}\n");
+    let shown = stage.run(&["inspect", "talk.jsonl"]);
+    assert!(
+        shown.stderr.ends_with("hint: the protocol comes first, as in `loggia inspect hermes talk.jsonl`\n"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn an_empty_recording_is_clean() {
     insta::assert_snapshot!(Stage::new().run_on(b"", &["inspect", "mehrhof", "-"]), @r"
     exit: 0
     --- stdout
-    0 messages, no faults
+    no messages: the recording is empty
     [END]
     ");
 }

@@ -1,6 +1,7 @@
 //! A running program.
 
 use std::fmt;
+use std::time::Duration;
 
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -12,6 +13,9 @@ use super::control::{KILL, TERMINATE};
 use super::spawn::read_report;
 use super::stderr::StderrTail;
 use super::sweep::ProcessMark;
+
+/// Everybody who could write to a program's stderr is killed when it ends, so its last line comes at once.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,11 +153,15 @@ impl Child {
     }
 
     /// Waits for the end and for the last line of stderr, and tells both.
+    ///
+    /// # Cancel safety
+    /// May be dropped and called again.
     pub async fn ended(&mut self) -> Ended {
         let exit = self.exited().await;
-        if let Some(drained) = self.drained.take() {
-            // The task is cancelled only with the runtime.
-            let _ = drained.await;
+        if let Some(drained) = &mut self.drained {
+            // Somebody beyond our reach may still hold the pipe; what was said so far is told then.
+            let _ = tokio::time::timeout(LAST_WORDS, drained).await;
+            self.drained = None;
         }
         Ended { name: self.name.clone(), exit, stderr: self.tail.lines() }
     }

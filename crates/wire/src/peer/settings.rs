@@ -27,8 +27,8 @@ pub struct Settings {
 /// The bounds of one connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Calls under way at once, and as many urgent ones besides. Further requests are answered "overloaded"; for a
-    /// call without an id the reader waits.
+    /// Free calls under way at once, and as many urgent ones besides. Further requests are answered "overloaded"; for
+    /// a call without an id the reader waits.
     pub in_flight: usize,
     /// Bytes of calls under way or waiting for their turn, with [`PER_CALL`] added for each. It is a bound for memory,
     /// so it counts bytes; until it is reached everything is read, so that answers and urgent calls are found
