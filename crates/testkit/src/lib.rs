@@ -7,4 +7,5 @@
 
 pub mod golden;
 pub mod hostile;
+pub mod log;
 pub mod methods;

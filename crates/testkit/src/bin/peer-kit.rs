@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         }
         ["stubborn"] => {
             ignore_sigterm();
-            say_ready();
+            say("ready");
             std::thread::sleep(LIFETIME);
         }
         ["until-eof"] => {
@@ -49,6 +49,10 @@ fn main() -> ExitCode {
             let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         }
         ["exit", status] => return status.parse::<u8>().map_or(ExitCode::FAILURE, ExitCode::from),
+        ["two-lines"] => {
+            say("first words");
+            say("last words");
+        }
         ["noisy"] => noisy(),
         ["echo", framing] => run(serve_echo(framing_named(framing))),
         [part, framing] => match Misbehaviour::ALL.iter().find(|(name, _)| *name == part) {
@@ -102,9 +106,9 @@ fn sleep(file: &Path) {
     std::thread::sleep(LIFETIME);
 }
 
-fn say_ready() {
+fn say(words: &str) {
     use std::io::Write;
-    writeln!(std::io::stderr(), "ready").expect("somebody drains stderr");
+    writeln!(std::io::stderr(), "{words}").expect("somebody drains stderr");
 }
 
 fn ignore_sigterm() {

@@ -4,4 +4,5 @@
 
 mod hostile_processes;
 mod lifetimes;
+mod logging;
 mod support;

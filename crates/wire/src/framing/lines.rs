@@ -7,7 +7,7 @@
 //! newline without being kept.
 
 use bytes::{BufMut, BytesMut};
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 use tokio_util::codec::{Decoder, Encoder};
 
 use super::{FrameError, Inbound};
@@ -101,9 +101,9 @@ impl Encoder<&[u8]> for Lines {
         let start = target.len();
         target.put_slice(body);
         // JSON holds raw line breaks only between its tokens (somebody's pretty-printed parameters), where a
-        // space means the same. A lone CR ends a line for some readers, too.
+        // space means the same. A CR stays: it may stand in an id, which goes back exactly as it came.
         let mut from = start;
-        while let Some(offset) = memchr2(b'\n', b'\r', &target[from..]) {
+        while let Some(offset) = memchr(b'\n', &target[from..]) {
             target[from + offset] = b' ';
             from += offset + 1;
         }

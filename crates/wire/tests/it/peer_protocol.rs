@@ -27,7 +27,18 @@ async fn check(dialect: Dialect, input: &str, expected: &str) {
 
 #[tokio::test]
 async fn requests_are_answered_with_the_id_as_it_came() {
-    for id in ["1", "\"1\"", "1.0", "null", "-7", "\"\\u00e9\"", "true", "[1, 2]", "18446744073709551616"] {
+    for id in [
+        "1",
+        "\"1\"",
+        "1.0",
+        "null",
+        "-7",
+        "\"\\u00e9\"",
+        "true",
+        "[1, 2]",
+        "{\"a\":1\r}",
+        "18446744073709551616",
+    ] {
         let call = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"add","params":{{"left":1,"right":2}}}}"#);
         check(Dialect::STANDARD, &call, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":3}}"#)).await;
     }
