@@ -9,6 +9,9 @@ use crate::shell;
 /// How long `--long` runs.
 const LONG_SECONDS: u64 = 30 * 60;
 
+/// The seed of the test command: the same commit gets the same verdict. New inputs are the chore's business.
+const TEST_SEED: u64 = 792_617_704;
+
 /// What the fuzz chore can be told.
 #[derive(Args)]
 #[command(
@@ -22,15 +25,18 @@ pub(crate) struct FuzzArguments {
     /// For 30 minutes
     #[arg(long, conflicts_with = "seconds")]
     long: bool,
+    /// Try the inputs of this seed; new ones otherwise
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
     /// Only this target; all of them otherwise
     #[arg(value_name = "TARGET")]
     target: Option<String>,
 }
 
 impl FuzzArguments {
-    /// All targets, for a given time.
-    pub(crate) fn for_seconds(seconds: u64) -> Self {
-        Self { seconds, long: false, target: None }
+    /// All targets, for a given time, with the same inputs every time.
+    pub(crate) fn repeatable(seconds: u64) -> Self {
+        Self { seconds, long: false, seed: Some(TEST_SEED), target: None }
     }
 }
 
@@ -39,6 +45,10 @@ pub(crate) fn run(arguments: &FuzzArguments) -> anyhow::Result<()> {
     let seconds = if arguments.long { LONG_SECONDS } else { arguments.seconds };
     let mut command =
         shell::cargo(["run", "--profile", "fuzz", "--locked", "-p", "loggia-fuzz", "--", "--seconds"]);
-    command.arg(seconds.to_string()).args(&arguments.target);
+    command.arg(seconds.to_string());
+    if let Some(seed) = arguments.seed {
+        command.args(["--seed", &seed.to_string()]);
+    }
+    command.args(&arguments.target);
     shell::run(&mut command)
 }

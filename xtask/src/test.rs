@@ -89,7 +89,7 @@ fn doc_tests() -> anyhow::Result<()> {
 }
 
 fn short_fuzz() -> anyhow::Result<()> {
-    fuzz::run(&FuzzArguments::for_seconds(FUZZ_SECONDS))
+    fuzz::run(&FuzzArguments::repeatable(FUZZ_SECONDS))
 }
 
 /// Says how to get a part of the toolchain that a minimal installation lacks.
