@@ -13,6 +13,19 @@ pub struct Client {
     pub door: Door,
     /// What it may do.
     pub role: Role,
+    /// What it can do for the session.
+    pub abilities: Abilities,
+}
+
+/// What a client can do for a session, and how it wants to be treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Abilities {
+    /// It runs commands in a terminal of its own and reports.
+    pub runs_commands: bool,
+    /// It applies patches itself and reports.
+    pub applies_patches: bool,
+    /// Questions of turns it began are answered with yes in its name. Its own convenience, never the session's.
+    pub auto_approves: bool,
 }
 
 /// A way in.
@@ -50,6 +63,8 @@ pub enum Actor {
         name: String,
         /// Where it came in.
         door: Door,
+        /// What it might do.
+        role: Role,
     },
     /// The policy, or a decision it remembered.
     Policy,
@@ -59,6 +74,6 @@ pub enum Actor {
 
 impl From<&Client> for Actor {
     fn from(client: &Client) -> Self {
-        Self::Client { id: client.id, name: client.name.clone(), door: client.door }
+        Self::Client { id: client.id, name: client.name.clone(), door: client.door, role: client.role }
     }
 }

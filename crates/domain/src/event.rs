@@ -4,10 +4,10 @@
 //! under way; the durable event that ends that work carries the whole of it.
 
 use crate::{
-    Actor, ApprovalAnswer, ApprovalId, AssistantMessage, BatchId, Budget, CallId, CheckpointId, Executor,
-    FileChange, Instruction, MessageId, ModelName, OutputStream, Patch, PatchFailure, PatchId, Plan, Preset,
-    Question, RetrievalStage, Risk, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnId, Usage,
-    WorkspaceId,
+    Actor, ApprovalAnswer, ApprovalId, AssistantMessage, BatchId, Budget, CallId, CheckpointId, Client,
+    CommandSummary, Executor, FileChange, Instruction, JsonText, MessageId, ModelName, ObservedChange,
+    OutputStream, Patch, PatchFailure, PatchId, Plan, Preset, Question, RetrievalStage, Risk, Seq, SessionId,
+    Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnId, Usage, WorkspaceId,
 };
 
 /// One stored fact.
@@ -75,11 +75,27 @@ pub enum EventBody {
         /// Who closed it.
         by: Actor,
     },
+    /// An instruction waits for the running turn to end.
+    InstructionQueued {
+        /// The instruction.
+        instruction: Instruction,
+        /// Who gave it.
+        by: Actor,
+    },
     /// A turn began.
     TurnStarted {
         /// With this instruction.
         instruction: Instruction,
         /// Who gave it.
+        by: Actor,
+        /// The event with which it was queued, if it was.
+        queued: Option<Seq>,
+    },
+    /// A client told more about its surroundings while a turn ran.
+    ContextUpdated {
+        /// As in an instruction.
+        context: JsonText,
+        /// Who told it.
         by: Actor,
     },
     /// A turn that was cut goes on.
@@ -122,8 +138,8 @@ pub enum EventBody {
     ApprovalAsked {
         /// The question's id.
         approval: ApprovalId,
-        /// The call that needs it.
-        call: CallId,
+        /// The call that needs it; nothing if a collection of changes is asked about.
+        call: Option<CallId>,
         /// What is asked.
         question: Question,
         /// How much can go wrong.
@@ -155,8 +171,19 @@ pub enum EventBody {
         outcome: ToolOutcome,
         /// The files it changed.
         files: Vec<FileChange>,
+        /// How the command ended, if it ran one.
+        command: Option<CommandSummary>,
         /// How long it took, in milliseconds.
         milliseconds: u64,
+    },
+    /// A command changed files. They are covered by the turn's checkpoint.
+    FilesChanged {
+        /// The call.
+        call: CallId,
+        /// Each of them.
+        changes: Vec<ObservedChange>,
+        /// How many more changed than are listed, or could not be kept for undoing.
+        beyond_undo: u64,
     },
     /// A change is in its file.
     PatchApplied {
@@ -166,6 +193,8 @@ pub enum EventBody {
         hunks: Option<Vec<usize>>,
         /// Who wrote it.
         executor: Executor,
+        /// What happened to the file; nothing if a client wrote it and the disk does not show it.
+        change: Option<FileChange>,
     },
     /// A change is not in its file and will not be.
     PatchDropped {
@@ -233,6 +262,25 @@ pub enum EventBody {
 /// What is told and not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Passing {
+    /// Somebody came.
+    ClientJoined {
+        /// Who.
+        client: Client,
+    },
+    /// Somebody went.
+    ClientLeft {
+        /// Who.
+        client: Client,
+    },
+    /// The model is asked again after an error.
+    Retrying {
+        /// What went wrong.
+        message: String,
+        /// Which attempt comes next; the first was 1.
+        attempt: u32,
+        /// How long until then, in milliseconds.
+        wait: u64,
+    },
     /// A model began to reply.
     MessageStarted {
         /// The reply.

@@ -1,7 +1,8 @@
 //! Loggia's words as plain types.
 //!
-//! Knows what a session, an event, an approval and a patch are, and what the engine needs of a store. Refuses to know how anything is stored, sent or shown: no type here derives serde, and no wire
-//! protocol's field name appears. Uses nothing of ours.
+//! Knows what a session, an event, an approval and a patch are, and what the engine needs of the parts around it:
+//! a store, models, tools, a runner, an index, guests. Refuses to know how anything is stored, sent or shown: no
+//! type here derives serde, and no wire protocol's field name appears. Uses nothing of ours.
 //!
 //! What always holds:
 //! - ids are the same text on every door: a prefix that says what they name, then a UUIDv7;
@@ -12,11 +13,17 @@
 mod approval;
 mod client;
 mod event;
+mod guest;
 mod id;
+mod index;
+mod intent;
 mod json;
 mod message;
+mod model;
 mod patch;
 mod plan;
+mod policy;
+mod runner;
 mod session;
 mod store;
 mod time;
@@ -25,19 +32,42 @@ mod turn;
 mod workspace;
 
 pub use approval::{ApprovalAnswer, ApprovalScope, Question, Remember, Risk};
-pub use client::{Actor, Client, Door, Role};
+pub use client::{Abilities, Actor, Client, Door, Role};
 pub use event::{Event, EventBody, NewEvent, Passing};
+pub use guest::{
+    AgentBackend, AgentPart, AgentRequest, AgentStream, GuestCommand, GuestCommands, GuestError, MessageDesk,
+    MessageError, MessageFormat, OpenMessage, StepMoment, TaskProvider, TaskProviderInfo, Verdict,
+    WorkComment, WorkItem, WorkQuery, WorkflowHook, WorkflowStep,
+};
 pub use id::{
     ApprovalId, BatchId, CallId, CheckpointId, ClientId, IdError, MessageId, PatchId, SessionId, TurnId,
     WorkspaceId,
 };
+pub use index::{
+    CodeFinding, CodeIndex, CodeQuery, Embedder, IndexBuild, IndexError, IndexState, IndexStatus, QueryKind,
+};
+pub use intent::{Accepted, CommandReport, Intent, PatchReport, WhenBusy};
 pub use json::JsonText;
 pub use message::{AssistantMessage, ToolCall};
-pub use patch::{ContentHash, FileChange, FileChangeKind, Hunk, Patch, PatchFailure};
+pub use model::{
+    Model, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelMessage, ModelRequest, ReplyPart,
+    ReplyStream,
+};
+pub use patch::{
+    ContentHash, FileChange, FileChangeKind, FileState, Hunk, ObservedChange, Patch, PatchFailure,
+};
 pub use plan::{Plan, PlanStep};
+pub use policy::{CommandMode, Decision, HardLinks, Policy, PolicyLimits, Rule, RuleExample, SandboxPolicy};
+pub use runner::{
+    CapturedOutput, CommandEnd, CommandExit, CommandSpec, Confinement, OutputSink, RunError, Runner,
+    SandboxLevel,
+};
 pub use session::{Budget, Seq, SessionSummary};
 pub use store::{BlobError, BoxFuture, Page, RunningReply, SessionQuery, Store, StoreError};
 pub use time::Timestamp;
-pub use tool::{Executor, OutputStream, ToolOutcome};
+pub use tool::{
+    ArgumentError, CommandRequest, CommandSummary, Demand, Executor, FileEdit, OutputStream, PreparedCall,
+    Tool, ToolContext, ToolEffect, ToolError, ToolOutcome, ToolSpec,
+};
 pub use turn::{Instruction, ModelName, RetrievalStage, TurnEnd, TurnFailure, Usage};
 pub use workspace::{Preset, Workspace};

@@ -1,10 +1,19 @@
 //! Proposed changes to files.
 
+use sha2::{Digest, Sha256};
+
 use crate::{CallId, PatchId};
 
 /// The SHA-256 of a file's content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ContentHash(pub [u8; 32]);
+
+impl ContentHash {
+    /// The hash of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
 
 impl std::fmt::Display for ContentHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -56,15 +65,46 @@ pub struct Hunk {
     pub content: String,
 }
 
-/// What happened to a file.
+/// What happened to a file. The bytes of both sides are kept as blobs, so that it can be undone and redone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
     /// The file, relative to the root.
     pub path: String,
+    /// What it was; nothing if it was not there.
+    pub before: Option<FileState>,
+    /// What it is now; nothing if it is gone.
+    pub after: Option<FileState>,
+}
+
+impl FileChange {
+    /// What the change was.
+    pub fn kind(&self) -> FileChangeKind {
+        match (&self.before, &self.after) {
+            (None, _) => FileChangeKind::Created,
+            (Some(_), Some(_)) => FileChangeKind::Modified,
+            (Some(_), None) => FileChangeKind::Deleted,
+        }
+    }
+}
+
+/// What a file is, as far as undoing needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileState {
+    /// What it holds, or where a symbolic link points, as the hash of those bytes.
+    pub hash: ContentHash,
+    /// Its permission bits.
+    pub mode: u32,
+    /// Whether it is a symbolic link.
+    pub is_link: bool,
+}
+
+/// What somebody other than us did to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedChange {
     /// What happened.
-    pub kind: FileChangeKind,
-    /// What it holds now; nothing if it is gone.
-    pub now: Option<ContentHash>,
+    pub change: FileChange,
+    /// The change as a git-style unified diff; empty for a file that is not text or is too large to show.
+    pub diff: String,
 }
 
 /// What happens to a file.
@@ -88,6 +128,10 @@ pub enum PatchFailure {
         /// What it holds; nothing if it is not there.
         found: Option<ContentHash>,
     },
+    /// A later change to the same file took its place.
+    Superseded,
+    /// The turn ended first.
+    Withdrawn,
     /// It could not be written.
     Unwritable {
         /// What the system or the client said.

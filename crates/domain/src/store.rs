@@ -39,6 +39,32 @@ pub trait Store: Send + Sync + 'static {
     /// What was kept of a reply whose end never came.
     fn kept_reply(&self, session: SessionId) -> BoxFuture<'_, Result<Option<RunningReply>, StoreError>>;
 
+    /// Reads up to `limit` events after a number as lines of JSON, for keeping elsewhere.
+    fn export(
+        &self,
+        session: SessionId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<(Seq, String)>, StoreError>>;
+
+    /// Makes a session of lines that [`export`](Store::export) gave, all or nothing, with the events' own numbers.
+    fn import(
+        &self,
+        session: SessionId,
+        workspace: WorkspaceId,
+        lines: Vec<String>,
+    ) -> BoxFuture<'_, Result<SessionSummary, StoreError>>;
+
+    /// Makes a session whose journal is another's up to and including a number, all or nothing. Its opening is
+    /// replaced by the one given; the other events keep their numbers.
+    fn fork(
+        &self,
+        from: SessionId,
+        through: Seq,
+        to: SessionId,
+        opening: NewEvent,
+    ) -> BoxFuture<'_, Result<SessionSummary, StoreError>>;
+
     /// Lists sessions, the most recently changed first.
     fn sessions(&self, query: SessionQuery) -> BoxFuture<'_, Result<Page<SessionSummary>, StoreError>>;
 
@@ -109,6 +135,14 @@ pub enum StoreError {
     /// The first events of a session do not begin with its opening, or a later one opens it again.
     #[error("a journal begins with the opening of its session, and only there")]
     MisplacedOpening,
+    /// A line that is no exported event.
+    #[error("line {line} is not an event of a journal: {reason}")]
+    BadImport {
+        /// Which, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A cursor that no listing gave.
     #[error("the cursor `{0}` is not one of ours")]
     BadCursor(String),

@@ -14,6 +14,8 @@ pub struct Instruction {
     /// What the client sent along: open files, selection, diagnostics. The engine hands it to the model; the door
     /// that took it knows its shape.
     pub context: Option<JsonText>,
+    /// Whether changes are only collected, to be decided about together at the end.
+    pub preview: bool,
 }
 
 /// Where relevant code was looked for.
