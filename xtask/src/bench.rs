@@ -22,18 +22,20 @@ pub(crate) struct BenchArguments {
 enum Suite {
     /// Framing, the JSON-RPC peer, memory under a flood, allocations
     Wire,
+    /// Durable events, turns, streamed tokens, long journals, changes of many files, memory
+    Engine,
 }
 
 /// Runs a suite.
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
-    match arguments.suite {
-        Suite::Wire => {
-            let json = arguments.json.then_some("--json");
-            program("loggia-bench", ["wire"].into_iter().chain(json))?;
-            // Counting slows every allocation down, so it has a program of its own.
-            program("count-allocations", json)
-        }
-    }
+    let suite = match arguments.suite {
+        Suite::Wire => "wire",
+        Suite::Engine => "engine",
+    };
+    let json = arguments.json.then_some("--json");
+    program("loggia-bench", [suite].into_iter().chain(json))?;
+    // Counting slows every allocation down, so it has a program of its own.
+    program("count-allocations", [suite].into_iter().chain(json))
 }
 
 fn program<'a>(name: &str, arguments: impl IntoIterator<Item = &'a str>) -> anyhow::Result<()> {

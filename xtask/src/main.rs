@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the person who started it")]
 
 mod bench;
+mod crash;
 mod fuzz;
 mod generate;
 mod shell;
@@ -37,6 +38,8 @@ enum Chore {
     Generate(generate::GenerateArguments),
     /// Feeds the readers with broken input
     Fuzz(fuzz::FuzzArguments),
+    /// Kills an engine under load, many times, and checks that nothing told is lost
+    Crash(crash::CrashArguments),
     /// Runs benchmarks and prints ratios
     Bench(bench::BenchArguments),
 }
@@ -58,6 +61,7 @@ fn run(chore: &Chore) -> anyhow::Result<()> {
         Chore::Tidy => tidy::run(&Workspace::load()?),
         Chore::Generate(arguments) => generate::run(arguments, &Workspace::load()?),
         Chore::Fuzz(arguments) => fuzz::run(arguments),
+        Chore::Crash(arguments) => crash::run(arguments),
         Chore::Bench(arguments) => bench::run(arguments),
     }
 }

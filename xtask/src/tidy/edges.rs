@@ -48,9 +48,17 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-protocol-mehrhof", &["loggia-jsonrpc"]),
     product("loggia-wire", &["loggia-jsonrpc"]),
     product("loggia-domain", &[]),
+    // Knows files and nothing of ours: what tools read and the engine writes goes through the same handle.
+    product("loggia-tree", &[]),
     product("loggia-store", &["loggia-domain"]),
+    product("loggia-models", &["loggia-domain"]),
+    product("loggia-tools", &["loggia-domain", "loggia-tree"]),
+    product("loggia-runner", &["loggia-domain", "loggia-wire"]),
+    product("loggia-engine", &["loggia-domain", "loggia-tree"]),
     Row { name: "loggia", role: Role::Product, uses: Uses::Everything },
     Row { name: "loggia-testkit", role: Role::Tests, uses: Uses::Only(&["loggia-jsonrpc", "loggia-wire"]) },
+    // Whole engines with their real parts, and the processes around them.
+    Row { name: "loggia-tests", role: Role::Tests, uses: Uses::Everything },
     Row { name: "loggia-bench", role: Role::Chore, uses: Uses::Everything },
     Row { name: "loggia-fuzz", role: Role::Chore, uses: Uses::Everything },
     // Nothing of ours: it must build when the product does not.

@@ -1,0 +1,98 @@
+//! Starting an engine: what a crash left half done is put right before anybody comes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use loggia_domain::{Event, EventBody, Seq, Store};
+use loggia_tree::{HardLinkRule, Root, RootSettings};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::changes::{ApplyJournal, ApplyKind, ApplyMark, UnfinishedApply};
+use crate::engine::{Engine, Shared};
+use crate::error::EngineError;
+use crate::parts::{Parts, Settings};
+use crate::policies::Policies;
+use crate::secrets::Masker;
+use crate::trust::TrustStore;
+
+/// How far behind its mark an event of an unfinished change can be; it is the next or the one after.
+const LOOK: usize = 64;
+
+impl Engine {
+    /// Starts an engine.
+    ///
+    /// # Errors
+    /// If its own files cannot be read.
+    pub async fn start(parts: Parts, settings: Settings) -> Result<Self, EngineError> {
+        let shared = Shared {
+            policies: Policies::new(settings.data.join("policies")),
+            masker: Arc::new(Masker::new(settings.secrets.iter().cloned())),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            trust: TrustStore::open(settings.data.join("trust.toml"))?,
+            sessions: Mutex::new(HashMap::new()),
+            workspaces: Mutex::new(HashMap::new()),
+            parts,
+            settings,
+        };
+        let engine = Self { shared: Arc::new(shared) };
+        engine.finish_changes().await?;
+        Ok(engine)
+    }
+
+    /// Brings files in line with journals: a change whose event was stored stays, any other is taken back.
+    async fn finish_changes(&self) -> Result<(), EngineError> {
+        let unreadable = |error: crate::changes::JournalError| EngineError::Unfinished(error.to_string());
+        let journal = ApplyJournal::open(&self.shared.apply_journal()).map_err(unreadable)?;
+        let leftovers = journal.unfinished().map_err(unreadable)?;
+        for error in leftovers.damaged {
+            tracing::error!(%error, "the record of an unfinished change cannot be read");
+        }
+        for unfinished in leftovers.applies {
+            self.finish_change(unfinished).await?;
+        }
+        Ok(())
+    }
+
+    async fn finish_change(&self, unfinished: UnfinishedApply) -> Result<(), EngineError> {
+        let store = &self.shared.parts.store;
+        let unreadable = |error: crate::changes::JournalError| EngineError::Unfinished(error.to_string());
+        if is_recorded(store, unfinished.owner()).await? {
+            return unfinished.forget().map_err(unreadable);
+        }
+        let home = self.shared.settings.home.clone();
+        let blobs = Arc::clone(store);
+        let rolled = tokio::task::spawn_blocking(move || {
+            let settings = RootSettings { hard_links: HardLinkRule::Refuse, home };
+            let root = Root::open(unfinished.root(), settings).map_err(|error| error.to_string())?;
+            unfinished.roll_back(&root, &blobs).map_err(|error| error.to_string())
+        });
+        match rolled.await.map_err(|error| error.to_string()).and_then(|rolled| rolled) {
+            Ok(result) if result.failed.is_empty() => {
+                tracing::info!(?result, "an unfinished change was taken back");
+            }
+            Ok(result) => tracing::error!(?result, "part of an unfinished change could not be taken back"),
+            // The workspace may be on a disk that is not there today; the record stays for another start.
+            Err(error) => tracing::error!(%error, "an unfinished change could not be taken back"),
+        }
+        Ok(())
+    }
+}
+
+/// Whether the journal knows of a change.
+async fn is_recorded(store: &Arc<dyn Store>, mark: ApplyMark) -> Result<bool, EngineError> {
+    use loggia_domain::StoreError;
+    let events = match store.events(mark.session, Seq(mark.after.0), LOOK).await {
+        Ok(events) => events,
+        Err(StoreError::NoSuchSession(_)) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let is_it = |event: &Event| match (&event.body, mark.kind) {
+        (EventBody::PatchApplied { patch, .. }, ApplyKind::Patches(first)) => *patch == first,
+        (EventBody::Undone { checkpoint, .. }, ApplyKind::Undo(wanted))
+        | (EventBody::Redone { checkpoint, .. }, ApplyKind::Redo(wanted)) => *checkpoint == wanted,
+        _ => false,
+    };
+    Ok(events.iter().any(is_it))
+}

@@ -1,0 +1,123 @@
+//! Why the engine does not do what it is asked.
+
+use loggia_domain::{
+    Actor, ApprovalAnswer, ApprovalId, CallId, PatchId, Role, SessionId, StoreError, WorkspaceId,
+};
+
+/// Why an intent came to nothing. The session is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum IntentError {
+    /// The client's role does not allow it.
+    #[error("this needs the role `{}`", role_name(*needs))]
+    Forbidden {
+        /// The least role that would.
+        needs: Role,
+    },
+    /// A turn is under way.
+    #[error("a turn is under way")]
+    Busy,
+    /// No turn is under way.
+    #[error("no turn is under way")]
+    NothingRuns,
+    /// No turn was cut.
+    #[error("there is no turn to continue")]
+    NothingToContinue,
+    /// Fewer turns changed files than are to be undone.
+    #[error("there are only {available} changes to undo")]
+    NothingToUndo {
+        /// How many there are.
+        available: usize,
+    },
+    /// Fewer turns were undone than are to be redone.
+    #[error("there are only {available} changes to redo")]
+    NothingToRedo {
+        /// How many there are.
+        available: usize,
+    },
+    /// Files have been changed since by somebody else.
+    #[error("changed since by somebody else: {}", paths.join(", "))]
+    Conflict {
+        /// Which.
+        paths: Vec<String>,
+    },
+    /// Files could not be put back.
+    #[error("the files could not be changed: {0}")]
+    Unwritable(String),
+    /// There is no such question.
+    #[error("there is no question `{0}`")]
+    UnknownApproval(ApprovalId),
+    /// Somebody was first.
+    #[error("`{approval}` has been decided already")]
+    AlreadyDecided {
+        /// The question.
+        approval: ApprovalId,
+        /// The answer that holds, and whose it is.
+        held: Box<(ApprovalAnswer, Actor)>,
+    },
+    /// The answer names a patch or a hunk the question is not about.
+    #[error("the answer does not fit the question: {0}")]
+    BadAnswer(String),
+    /// No client is to apply this patch.
+    #[error("nobody waits for a report on `{0}`")]
+    UnknownPatch(PatchId),
+    /// No client is to run this call.
+    #[error("nobody waits for a report on `{0}`")]
+    UnknownCall(CallId),
+    /// The session has ended for good.
+    #[error("the session is closed")]
+    Closed,
+    /// Too much is asked at once.
+    #[error("the session has too many requests waiting")]
+    Overloaded,
+    /// The session or the engine has gone.
+    #[error("the session is gone")]
+    Gone,
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Watch => "watch",
+        Role::Drive => "drive",
+        Role::Admin => "admin",
+    }
+}
+
+/// Why the engine cannot do something outside of a session's intents.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The store cannot.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The directory cannot be a workspace.
+    #[error(transparent)]
+    Root(#[from] loggia_tree::RootError),
+    /// The workspace's policy cannot be read or written.
+    #[error(transparent)]
+    Policy(#[from] crate::policy::files::PolicyFileError),
+    /// The list of trusted workspaces cannot be read or written.
+    #[error(transparent)]
+    Trust(#[from] crate::trust::TrustError),
+    /// What was left of an unfinished change cannot be read.
+    #[error("unfinished changes cannot be looked at: {0}")]
+    Unfinished(String),
+    /// A session's journal makes no sense.
+    #[error("the journal of `{0}` does not begin with an opening")]
+    BadJournal(SessionId),
+    /// A workspace's files cannot be watched over.
+    #[error("the workspace `{workspace}` cannot be opened: {reason}")]
+    Workspace {
+        /// Which.
+        workspace: WorkspaceId,
+        /// Why.
+        reason: String,
+    },
+    /// The engine stops.
+    #[error("the engine stops")]
+    Stopping,
+    /// The fork's place is not in the journal.
+    #[error("the session has no event {0} to split from")]
+    NoSuchEvent(u64),
+}

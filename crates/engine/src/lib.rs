@@ -1,0 +1,31 @@
+//! The engine: durable sessions, turns, tools under a policy, approvals, patches, commands, undo.
+//!
+//! Knows what an agent server decides. Refuses to know wire protocols, and how models, stores, tools and runners
+//! work inside: they fill the domain's traits and are named only by whoever wires them together.
+//!
+//! What always holds:
+//! - a session's journal is the only truth about it; its state is a pure fold over the journal;
+//! - what a client was told is stored, and survives `kill -9`;
+//! - files change only here, under the policy, all or none, and can be put back as they were;
+//! - a question waits until it is answered, across restarts; the first answer holds.
+
+pub mod changes;
+mod engine;
+mod error;
+pub mod observe;
+mod parts;
+mod policies;
+pub mod policy;
+pub mod secrets;
+mod session;
+pub mod trust;
+mod turn;
+mod workspace;
+
+pub use engine::{Engine, NewSession};
+pub use error::{EngineError, IntentError};
+pub use parts::{IndexFinder, Parts, Settings, ToolMaker};
+pub use session::{
+    Batch, CallStage, FeedClosed, History, HistoryItem, OnLeave, OpenCall, OpenTurn, Opened, Pending, Queued,
+    ReplyPiece, Said, Seat, State, Status, Subscription, Told, UndoStack, Undoable,
+};

@@ -1,0 +1,60 @@
+//! What an engine is made of: the parts that fill the domain's traits, and settings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loggia_domain::{CodeIndex, ModelCatalogue, Runner, Store, Tool, Workspace};
+use loggia_tree::Root;
+
+/// The parts around an engine. Only whoever wires them together names them.
+#[derive(Clone)]
+pub struct Parts {
+    /// Keeps sessions.
+    pub store: Arc<dyn Store>,
+    /// Finds models.
+    pub models: Arc<dyn ModelCatalogue>,
+    /// Makes the tools of a workspace.
+    pub tools: ToolMaker,
+    /// Runs commands.
+    pub runner: Arc<dyn Runner>,
+    /// Finds the index of a workspace, if it has one.
+    pub index: IndexFinder,
+}
+
+/// Makes the tools of a workspace.
+pub type ToolMaker = Arc<dyn Fn(&Arc<Root>) -> Vec<Arc<dyn Tool>> + Send + Sync>;
+
+/// Finds the index of a workspace.
+pub type IndexFinder = Arc<dyn Fn(&Workspace) -> Option<Arc<dyn CodeIndex>> + Send + Sync>;
+
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").finish_non_exhaustive()
+    }
+}
+
+/// What whoever starts an engine decides.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where policies, trust and what undoing needs are kept.
+    pub data: PathBuf,
+    /// The user's home: never a workspace itself.
+    pub home: Option<PathBuf>,
+    /// Our own directories, which no command may see; `data` is always among them.
+    pub hidden: Vec<PathBuf>,
+    /// Values that must not appear in events and logs: keys, tokens.
+    pub secrets: Vec<String>,
+    /// How long a session that nobody uses stays in memory.
+    pub unload_after: Duration,
+}
+
+impl Settings {
+    /// Defaults for a data directory.
+    pub fn new(data: PathBuf) -> Self {
+        Self { data, home: None, hidden: Vec::new(), secrets: Vec::new(), unload_after: UNLOAD_AFTER }
+    }
+}
+
+/// Long enough for somebody who looks at several sessions in turn; reading a journal again is cheap.
+const UNLOAD_AFTER: Duration = Duration::from_secs(60);

@@ -1,0 +1,78 @@
+//! Sessions: one task each, which owns the session's state.
+//!
+//! Knows how intents become events and who hears of them. Refuses to know wire protocols and how models, tools
+//! and stores work inside.
+//!
+//! What always holds:
+//! - one task owns a session's state and changes it only by events that are stored; nothing else touches it;
+//! - intents wait in a bounded queue, and everybody hears of what came of them in the same order;
+//! - nobody is told of an event before it is stored.
+
+mod actor;
+mod asks;
+mod closing;
+mod ending;
+mod feed;
+mod intents;
+mod load;
+mod running;
+mod seat;
+mod seats;
+pub(crate) mod state;
+
+use std::sync::Arc;
+
+use loggia_domain::{Abilities, Accepted, Client, ClientId, Intent, SessionId};
+use tokio::sync::{mpsc, oneshot};
+
+pub(crate) use asks::{Halt, Link};
+pub(crate) use feed::Feed;
+pub use feed::{FeedClosed, ReplyPiece, Subscription, Told};
+pub(crate) use load::load;
+pub(crate) use running::RunningTurn;
+pub use seat::{OnLeave, Seat};
+pub use state::{
+    Batch, CallStage, History, HistoryItem, OpenCall, OpenTurn, Opened, Pending, Queued, Said, State, Status,
+    UndoStack, Undoable,
+};
+
+use crate::error::IntentError;
+use crate::session::seats::Departures;
+
+/// How many requests may wait for a session. More than people can send; a flood is told so.
+const QUEUE: usize = 64;
+
+/// What reaches a session's task.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Somebody comes.
+    Join { client: Client, on_leave: OnLeave, answer: oneshot::Sender<Arc<State>> },
+    /// Somebody changes what it can do.
+    SetAbilities { client: ClientId, abilities: Abilities },
+    /// Somebody asks for something.
+    Intent { client: ClientId, intent: Intent, answer: oneshot::Sender<Result<Accepted, IntentError>> },
+    /// Somebody wants to know the state.
+    State { answer: oneshot::Sender<Arc<State>> },
+    /// Somebody wants to know who is there.
+    Clients { answer: oneshot::Sender<Vec<Client>> },
+    /// The session is to leave memory.
+    Close { why: FeedClosed, answer: oneshot::Sender<()> },
+}
+
+/// A way to a session's task. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionHandle {
+    pub(crate) id: SessionId,
+    pub(crate) commands: mpsc::Sender<Command>,
+    pub(crate) feed: Arc<Feed>,
+    pub(crate) departures: Arc<Departures>,
+}
+
+impl SessionHandle {
+    /// Asks the task something and waits for its answer; nothing if it has gone.
+    pub(crate) async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        self.commands.send(command(answer)).await.ok()?;
+        answered.await.ok()
+    }
+}

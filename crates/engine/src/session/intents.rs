@@ -1,0 +1,320 @@
+//! What becomes of intents.
+
+use std::sync::Arc;
+
+use loggia_domain::{
+    Accepted, Actor as Who, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId,
+    CommandReport, EventBody, FileChange, Instruction, Intent, JsonText, ModelName, PatchId, PatchReport,
+    Question, Remember, Role, Seq, StoreError, TurnEnd, TurnId, WhenBusy,
+};
+
+use crate::changes::{self, ApplyError, ApplyKind};
+use crate::error::IntentError;
+use crate::session::actor::Actor;
+use crate::session::state::{State, Undoable};
+use crate::workspace::Work;
+
+impl Actor {
+    /// Does what a client asks. On an error nothing has happened.
+    pub(super) async fn intent(&mut self, client: ClientId, intent: Intent) -> Result<Accepted, IntentError> {
+        let Some(client) = self.seats.get(client) else { return Err(IntentError::Gone) };
+        if client.role < Role::Drive {
+            return Err(IntentError::Forbidden { needs: Role::Drive });
+        }
+        if self.state.closed {
+            return Err(IntentError::Closed);
+        }
+        let by = Who::from(client);
+        match intent {
+            Intent::Prompt { instruction, when_busy } => self.prompt(instruction, when_busy, by).await,
+            Intent::UpdateContext { context } => self.update_context(context, by).await,
+            Intent::Cancel { reason } => self.cancel(reason.as_deref(), &by).await,
+            Intent::Decide { approval, answer } => self.answer(approval, answer, by).await,
+            Intent::ReportPatch { patch, report } => self.report_patch(patch, report),
+            Intent::ReportCommand { call, report } => self.report_command(call, report),
+            Intent::Continue => self.continue_turn(by).await,
+            Intent::Rename { title } => self.note(EventBody::SessionRenamed { title, by }).await,
+            Intent::SetModel { model } => self.set_model(model, by).await,
+            Intent::Undo { steps } => self.undo(steps, by).await,
+            Intent::Redo { steps } => self.redo(steps, by).await,
+            Intent::Close => self.close(by).await,
+        }
+    }
+
+    fn accepted(&self) -> Accepted {
+        Accepted { seq: self.state.last_seq, turn: self.turn_id() }
+    }
+
+    /// Records one fact that belongs to no turn.
+    async fn note(&mut self, body: EventBody) -> Result<Accepted, IntentError> {
+        self.record(None, vec![body]).await?;
+        Ok(self.accepted())
+    }
+
+    async fn prompt(
+        &mut self,
+        mut instruction: Instruction,
+        when_busy: WhenBusy,
+        by: Who,
+    ) -> Result<Accepted, IntentError> {
+        instruction.text = self.shared.masker.mask(&instruction.text).into_owned();
+        match (self.state.turn.is_some(), when_busy) {
+            (false, _) => self.start_turn(instruction, by, None).await?,
+            (true, WhenBusy::Refuse) => return Err(IntentError::Busy),
+            (true, WhenBusy::Queue) => {
+                self.record(None, vec![EventBody::InstructionQueued { instruction, by }]).await?;
+            }
+        }
+        Ok(self.accepted())
+    }
+
+    async fn start_turn(
+        &mut self,
+        instruction: Instruction,
+        by: Who,
+        queued: Option<Seq>,
+    ) -> Result<(), StoreError> {
+        self.record(Some(TurnId::new()), vec![EventBody::TurnStarted { instruction, by, queued }]).await?;
+        self.spawn_turn();
+        Ok(())
+    }
+
+    async fn update_context(&mut self, context: JsonText, by: Who) -> Result<Accepted, IntentError> {
+        let turn = self.turn_id();
+        self.record(turn, vec![EventBody::ContextUpdated { context, by }]).await?;
+        Ok(self.accepted())
+    }
+
+    async fn cancel(&mut self, reason: Option<&str>, by: &Who) -> Result<Accepted, IntentError> {
+        let Some(turn) = self.turn_id() else { return Err(IntentError::NothingRuns) };
+        tracing::info!(session = %self.id, %turn, ?by, reason, "a turn is cancelled");
+        self.end_turn(TurnEnd::Cancelled).await?;
+        Ok(Accepted { seq: self.state.last_seq, turn: Some(turn) })
+    }
+
+    async fn continue_turn(&mut self, by: Who) -> Result<Accepted, IntentError> {
+        if self.state.turn.is_some() {
+            return Err(IntentError::Busy);
+        }
+        let Some((cut, _)) = &self.state.cut else { return Err(IntentError::NothingToContinue) };
+        self.record(Some(cut.id), vec![EventBody::TurnContinued { by }]).await?;
+        self.spawn_turn();
+        Ok(self.accepted())
+    }
+
+    async fn set_model(&mut self, model: ModelName, by: Who) -> Result<Accepted, IntentError> {
+        self.note(EventBody::ModelChanged { model, reason: None, by }).await
+    }
+
+    async fn close(&mut self, by: Who) -> Result<Accepted, IntentError> {
+        if self.state.turn.is_some() {
+            self.end_turn(TurnEnd::Cancelled).await?;
+        }
+        self.note(EventBody::SessionClosed { by }).await
+    }
+
+    async fn answer(
+        &mut self,
+        approval: ApprovalId,
+        answer: ApprovalAnswer,
+        by: Who,
+    ) -> Result<Accepted, IntentError> {
+        if let Some(held) = self.state.decided.get(&approval) {
+            return Err(IntentError::AlreadyDecided { approval, held: Box::new(held.clone()) });
+        }
+        let Some(pending) = self.state.pending.get(&approval) else {
+            return Err(IntentError::UnknownApproval(approval));
+        };
+        check_answer(&self.state, &pending.question, &answer.scope)?;
+        self.decide(approval, answer, by).await?;
+        Ok(self.accepted())
+    }
+
+    /// Records an answer, tells the turn, and remembers it for the workspace if it is meant so.
+    pub(super) async fn decide(
+        &mut self,
+        approval: ApprovalId,
+        answer: ApprovalAnswer,
+        by: Who,
+    ) -> Result<(), StoreError> {
+        let lasting = match (self.state.pending.get(&approval), answer.remember) {
+            (Some(pending), Remember::Workspace) => self.state.remembered(&pending.question, &answer),
+            _ => None,
+        };
+        let (told, who) = (answer.clone(), by.clone());
+        self.record(self.turn_id(), vec![EventBody::ApprovalDecided { approval, answer, by }]).await?;
+        if let Some(rules) = lasting
+            && let Err(error) = self.shared.policies.add_rules(self.workspace.id(), rules)
+        {
+            // The answer holds for the session in any case; only the next one will ask again.
+            tracing::warn!(session = %self.id, %error, "a decision could not be remembered for the workspace");
+        }
+        if let Some(waiter) = self.waiting.approvals.remove(&approval) {
+            let _ = waiter.send((told, who));
+        }
+        Ok(())
+    }
+
+    /// Questions of a turn whose author wants no questions are answered in the author's name.
+    pub(super) async fn auto_approve(&mut self) -> Result<(), StoreError> {
+        let Some(author) = self.state.turn.as_ref().and_then(|turn| self.seats.behind(&turn.by)) else {
+            return Ok(());
+        };
+        if !author.abilities.auto_approves || author.role < Role::Drive {
+            return Ok(());
+        }
+        let by = Who::from(author);
+        let pending: Vec<ApprovalId> = self.state.pending.keys().copied().collect();
+        for approval in pending {
+            let answer =
+                ApprovalAnswer { scope: ApprovalScope::All, remember: Remember::Once, comment: None };
+            self.decide(approval, answer, by.clone()).await?;
+        }
+        Ok(())
+    }
+
+    fn report_patch(&mut self, patch: PatchId, report: PatchReport) -> Result<Accepted, IntentError> {
+        let waiter = self.waiting.patches.remove(&patch).ok_or(IntentError::UnknownPatch(patch))?;
+        let _ = waiter.send(report);
+        Ok(self.accepted())
+    }
+
+    fn report_command(&mut self, call: CallId, report: CommandReport) -> Result<Accepted, IntentError> {
+        let waiter = self.waiting.commands.remove(&call).ok_or(IntentError::UnknownCall(call))?;
+        let _ = waiter.send(report);
+        Ok(self.accepted())
+    }
+
+    async fn undo(&mut self, steps: usize, by: Who) -> Result<Accepted, IntentError> {
+        if self.state.turn.is_some() {
+            return Err(IntentError::Busy);
+        }
+        let done = self.state.undo.done();
+        let available = done.len();
+        if steps == 0 || steps > available {
+            return Err(IntentError::NothingToUndo { available });
+        }
+        // Newest first: so each is undone from what it left.
+        let entries: Vec<Undoable> = done[available - steps..].iter().rev().cloned().collect();
+        let in_order = entries.iter().rev().flat_map(|entry| entry.changes.iter().cloned()).collect();
+        let events = |entry: &Undoable| EventBody::Undone {
+            checkpoint: entry.checkpoint,
+            files: entry.changes.iter().rev().map(reversed).collect(),
+            by: by.clone(),
+        };
+        let events: Vec<EventBody> = entries.iter().map(events).collect();
+        self.restore(Direction::Back, in_order, entries[0].checkpoint, events).await
+    }
+
+    async fn redo(&mut self, steps: usize, by: Who) -> Result<Accepted, IntentError> {
+        if self.state.turn.is_some() {
+            return Err(IntentError::Busy);
+        }
+        let entries: Vec<Undoable> = self.state.undo.undone().rev().take(steps).cloned().collect();
+        if steps == 0 || entries.len() < steps {
+            return Err(IntentError::NothingToRedo { available: self.state.undo.undone().count() });
+        }
+        let in_order = entries.iter().flat_map(|entry| entry.changes.iter().cloned()).collect();
+        let events = |entry: &Undoable| EventBody::Redone {
+            checkpoint: entry.checkpoint,
+            files: entry.changes.clone(),
+            by: by.clone(),
+        };
+        let events: Vec<EventBody> = entries.iter().map(events).collect();
+        self.restore(Direction::Forth, in_order, entries[0].checkpoint, events).await
+    }
+
+    async fn restore(
+        &mut self,
+        direction: Direction,
+        changes: Vec<FileChange>,
+        checkpoint: CheckpointId,
+        events: Vec<EventBody>,
+    ) -> Result<Accepted, IntentError> {
+        let (plan, kind) = match direction {
+            Direction::Back => (changes::plan_undo(&changes), ApplyKind::Undo(checkpoint)),
+            Direction::Forth => (changes::plan_redo(&changes), ApplyKind::Redo(checkpoint)),
+        };
+        self.apply(kind, Vec::new(), Work::Restore(plan), |_| events).await?.map_err(sort)?;
+        Ok(self.accepted())
+    }
+
+    /// Starts the next instruction that waits.
+    pub(super) async fn next_in_queue(&mut self) -> Result<(), StoreError> {
+        if self.state.turn.is_some() || self.state.closed {
+            return Ok(());
+        }
+        let Some(next) = self.state.queue.front().cloned() else { return Ok(()) };
+        self.start_turn(next.instruction, next.by, Some(next.seq)).await
+    }
+
+    /// Somebody has gone. A turn nobody can steer any more is cancelled if its client wanted that.
+    pub(super) async fn left(&mut self, clients: Vec<ClientId>) -> Result<(), StoreError> {
+        use crate::session::seat::OnLeave;
+        for id in clients {
+            let Some((client, on_leave)) = self.seats.leave(id) else { continue };
+            self.handle.feed.pass(loggia_domain::Passing::ClientLeft { client });
+            if on_leave == OnLeave::Abort && !self.seats.anyone_drives() && self.state.turn.is_some() {
+                self.end_turn(TurnEnd::Cancelled).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the task of the state's turn.
+    pub(super) fn spawn_turn(&mut self) {
+        self.waiting.clear();
+        self.turn = Some(crate::turn::spawn(
+            Arc::clone(&self.shared),
+            Arc::clone(&self.workspace),
+            Arc::clone(&self.handle.feed),
+            self.id,
+        ));
+    }
+}
+
+/// A change as undoing it is one.
+fn reversed(change: &FileChange) -> FileChange {
+    FileChange { path: change.path.clone(), before: change.after, after: change.before }
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Back,
+    Forth,
+}
+
+fn sort(error: ApplyError) -> IntentError {
+    match error {
+        ApplyError::Conflict(conflicts) => {
+            let paths = conflicts.iter().map(|conflict| conflict.path.as_str().to_owned()).collect();
+            IntentError::Conflict { paths }
+        }
+        error => IntentError::Unwritable(error.to_string()),
+    }
+}
+
+/// An answer can only be about what was asked.
+fn check_answer(state: &State, question: &Question, scope: &ApprovalScope) -> Result<(), IntentError> {
+    let bad = |what: String| Err(IntentError::BadAnswer(what));
+    let asked: &[PatchId] = match question {
+        Question::Patches { patches, .. } => patches,
+        Question::Command { .. } | Question::Tool { .. } => &[],
+    };
+    let named: Vec<PatchId> = match scope {
+        ApprovalScope::None | ApprovalScope::All => return Ok(()),
+        ApprovalScope::Patches(patches) => patches.clone(),
+        ApprovalScope::Hunks(hunks) => hunks.iter().map(|(patch, _)| *patch).collect(),
+    };
+    if let Some(stranger) = named.iter().find(|patch| !asked.contains(patch)) {
+        return bad(format!("it is not about `{stranger}`"));
+    }
+    let ApprovalScope::Hunks(hunks) = scope else { return Ok(()) };
+    for (id, chosen) in hunks {
+        let count = state.proposed.get(id).map_or(0, |patch| patch.hunks.len());
+        if let Some(beyond) = chosen.iter().find(|hunk| **hunk >= count) {
+            return bad(format!("`{id}` has {count} hunks, counted from 0, and none is {beyond}"));
+        }
+    }
+    Ok(())
+}

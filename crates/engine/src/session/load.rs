@@ -1,0 +1,110 @@
+//! Bringing a session back from its journal.
+//!
+//! What always holds: after loading, the session has no turn, or one that waits for an answer. A turn that a crash
+//! cut anywhere else is closed as interrupted, with what was kept of its reply.
+
+use std::sync::Arc;
+
+use loggia_domain::{EventBody, NewEvent, Seq, SessionId, StoreError, Timestamp, TurnEnd};
+use tokio::sync::mpsc;
+
+use crate::engine::Shared;
+use crate::error::EngineError;
+use crate::session::actor::Actor;
+use crate::session::closing::{closing, interrupted};
+use crate::session::feed::Feed;
+use crate::session::running::Waiting;
+use crate::session::seats::{Departures, Seats};
+use crate::session::state::{CallStage, State};
+use crate::session::{QUEUE, SessionHandle};
+
+/// How much of a journal is read at a time.
+const PAGE: usize = 4096;
+
+/// Loads a session and starts its task.
+pub(crate) async fn load(shared: &Arc<Shared>, id: SessionId) -> Result<SessionHandle, EngineError> {
+    let state = read(shared, id).await?;
+    let workspace = shared.open_workspace(state.opened.workspace).await?;
+    let mut loading = Loading { shared, id, state };
+    loading.recover(&workspace).await?;
+    let state = loading.state;
+    let (commands, receiver) = mpsc::channel(QUEUE);
+    let feed = Feed::new(state.last_seq);
+    let handle = SessionHandle { id, commands, feed, departures: Arc::new(Departures::default()) };
+    let actor = Actor {
+        id,
+        shared: Arc::clone(shared),
+        workspace,
+        handle: handle.clone(),
+        commands: receiver,
+        state: Arc::new(state),
+        seats: Seats::default(),
+        turn: None,
+        waiting: Waiting::default(),
+        unsettled: None,
+    };
+    shared.tasks.spawn(actor.run());
+    Ok(handle)
+}
+
+/// Reads a journal into a state.
+async fn read(shared: &Shared, id: SessionId) -> Result<State, EngineError> {
+    let store = &shared.parts.store;
+    let first = store.events(id, Seq(0), PAGE).await?;
+    let mut full = first.len() == PAGE;
+    let Some(mut state) = State::fold(&first) else {
+        return Err(match first.is_empty() {
+            true => StoreError::NoSuchSession(id).into(),
+            false => EngineError::BadJournal(id),
+        });
+    };
+    while full {
+        let page = store.events(id, state.last_seq, PAGE).await?;
+        full = page.len() == PAGE;
+        page.iter().for_each(|event| state.apply(event));
+    }
+    Ok(state)
+}
+
+struct Loading<'a> {
+    shared: &'a Arc<Shared>,
+    id: SessionId,
+    state: State,
+}
+
+impl Loading<'_> {
+    async fn recover(&mut self, workspace: &crate::workspace::OpenWorkspace) -> Result<(), EngineError> {
+        let Some(turn) = self.state.turn.clone() else { return Ok(()) };
+        let cut = turn
+            .calls
+            .iter()
+            .find(|open| matches!(open.stage, CallStage::Started(_)) && workspace.runs_command(&open.call));
+        if let Some(open) = cut {
+            // What the command did before it was cut can be undone like everything else.
+            let found = workspace.changed_before_crash(&self.shared.parts.store).await;
+            let events = found.events(open.call.id, turn.checkpoint.is_none());
+            self.append(events).await?;
+        }
+        let waits = !self.state.pending.is_empty();
+        let events = match waits {
+            true => interrupted(&self.state),
+            false => {
+                let reply = self.shared.parts.store.kept_reply(self.id).await?;
+                closing(&self.state, TurnEnd::Interrupted, reply)
+            }
+        };
+        self.append(events).await
+    }
+
+    async fn append(&mut self, bodies: Vec<EventBody>) -> Result<(), EngineError> {
+        if bodies.is_empty() {
+            return Ok(());
+        }
+        let turn = self.state.turn.as_ref().map(|turn| turn.id);
+        let at = Timestamp::now();
+        let events = bodies.into_iter().map(|body| NewEvent { at, turn, body }).collect();
+        let stored = self.shared.parts.store.append(self.id, events).await?;
+        stored.iter().for_each(|event| self.state.apply(event));
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! The turn under way as its session sees it: a task that asks for things, and those who wait for an answer.
+
+use std::collections::HashMap;
+
+use loggia_domain::{
+    Actor, ApprovalAnswer, ApprovalId, CallId, CommandReport, PatchId, PatchReport, TurnEnd, TurnFailure,
+};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::session::asks::Ask;
+use crate::workspace::Watch;
+
+/// A turn's task. Dropping it ends it at its next pause: its model stops, its command is killed.
+pub(crate) struct RunningTurn {
+    pub(crate) task: AbortOnDropHandle<TurnEnd>,
+    pub(crate) asks: mpsc::Receiver<Ask>,
+    /// The call whose command runs on this machine now, and what the files were before it.
+    pub(crate) command: Option<(CallId, Watch)>,
+}
+
+impl RunningTurn {
+    /// What the turn asks next, or how it ended. Waits for ever if there is none.
+    pub(super) async fn next(turn: &mut Option<Self>) -> Result<Ask, TurnEnd> {
+        let Some(turn) = turn else { return std::future::pending().await };
+        // The task holds the other end; when that is gone, so is the task.
+        if let Some(ask) = turn.asks.recv().await {
+            return Ok(ask);
+        }
+        Err((&mut turn.task).await.unwrap_or_else(|error| {
+            TurnEnd::Failed(TurnFailure::Internal { message: format!("the turn broke: {error}") })
+        }))
+    }
+}
+
+/// Those a turn waits for.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    pub(super) approvals: HashMap<ApprovalId, oneshot::Sender<(ApprovalAnswer, Actor)>>,
+    pub(super) commands: HashMap<CallId, oneshot::Sender<CommandReport>>,
+    pub(super) patches: HashMap<PatchId, oneshot::Sender<PatchReport>>,
+}
+
+impl Waiting {
+    /// Nobody waits any more.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

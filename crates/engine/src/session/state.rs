@@ -1,0 +1,405 @@
+//! A session's state: a pure fold over its events.
+//!
+//! Knows what each event means for the session. Refuses to know where events come from: the same code runs when
+//! they happen, when a journal is read again after a crash, and when somebody looks at the past.
+//!
+//! What always holds:
+//! - `apply` is the only way to change a state, and depends on nothing but the state and the event;
+//! - an event that makes no sense here (an answer to no question) changes nothing but the position, so that a
+//!   journal of a newer version can still be read.
+
+mod history;
+mod open_turn;
+mod undo;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use loggia_domain::{
+    Actor, ApprovalAnswer, ApprovalId, BatchId, Budget, CallId, Decision, Event, EventBody, FileChange,
+    Instruction, ModelName, Patch, PatchFailure, PatchId, Plan, Preset, Question, Risk, Rule, Seq, SessionId,
+    Timestamp, ToolCall, TurnEnd, TurnId, Usage, WorkspaceId,
+};
+
+pub use history::{History, HistoryItem, Said};
+pub use open_turn::{CallStage, OpenCall, OpenTurn};
+pub use undo::{UndoStack, Undoable};
+
+use crate::policy;
+
+/// Everything a session is between two events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// What it was opened with.
+    pub opened: Opened,
+    /// What people call it.
+    pub title: Option<String>,
+    /// Its model, if one was chosen.
+    pub model: Option<ModelName>,
+    /// Whether it has ended for good.
+    pub closed: bool,
+    /// The last event.
+    pub last_seq: Seq,
+    /// When that happened.
+    pub updated: Timestamp,
+    /// The turn under way, or waiting for an answer.
+    pub turn: Option<OpenTurn>,
+    /// The last turn that was cut and how, as long as it can be continued.
+    pub cut: Option<(OpenTurn, TurnEnd)>,
+    /// Instructions that wait, oldest first.
+    pub queue: VecDeque<Queued>,
+    /// What the model is to see.
+    pub history: History,
+    /// What the session has used in all.
+    pub usage: Usage,
+    /// The plan as it is.
+    pub plan: Option<Plan>,
+    /// Questions nobody has answered yet.
+    pub pending: BTreeMap<ApprovalId, Pending>,
+    /// Who answered which question how.
+    pub decided: BTreeMap<ApprovalId, (ApprovalAnswer, Actor)>,
+    /// What answers remembered for the session amount to.
+    pub rules: Vec<Rule>,
+    /// Changes that are proposed and neither applied nor dropped.
+    pub proposed: BTreeMap<PatchId, Patch>,
+    /// Changes that are in their files.
+    pub applied: Vec<PatchId>,
+    /// Changes that are collected for one decision.
+    pub batch: Option<Batch>,
+    /// What can be undone and redone.
+    pub undo: UndoStack,
+}
+
+/// What a session was opened with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// Where it works.
+    pub workspace: WorkspaceId,
+    /// Its preset, if not the workspace's.
+    pub preset: Option<Preset>,
+    /// What it may use up.
+    pub budget: Budget,
+    /// What it was split from.
+    pub forked_from: Option<(SessionId, Seq)>,
+    /// Who opened it.
+    pub by: Actor,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// An instruction that waits for the running turn to end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queued {
+    /// The event that says so.
+    pub seq: Seq,
+    /// The instruction.
+    pub instruction: Instruction,
+    /// Who gave it.
+    pub by: Actor,
+}
+
+/// A question nobody has answered yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// The event that asked it.
+    pub seq: Seq,
+    /// When that was.
+    pub at: Timestamp,
+    /// The call that waits.
+    pub call: Option<CallId>,
+    /// What is asked.
+    pub question: Question,
+    /// How much can go wrong.
+    pub risk: Risk,
+    /// When the policy stops waiting.
+    pub expires: Option<Timestamp>,
+}
+
+/// Changes that are collected for one decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// Its id.
+    pub id: BatchId,
+    /// The changes, one per file.
+    pub patches: Vec<PatchId>,
+    /// Whether the collection is complete.
+    pub complete: bool,
+}
+
+/// What a session is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Nothing.
+    Idle,
+    /// A turn runs.
+    Running,
+    /// A turn waits for an answer.
+    Waiting,
+    /// It has ended for good.
+    Closed,
+}
+
+impl State {
+    /// The state after the first event of a journal; nothing if that is no opening.
+    pub fn begin(event: &Event) -> Option<Self> {
+        let EventBody::SessionOpened { workspace, title, model, preset, budget, forked_from, by } =
+            &event.body
+        else {
+            return None;
+        };
+        Some(Self {
+            opened: Opened {
+                workspace: *workspace,
+                preset: *preset,
+                budget: *budget,
+                forked_from: *forked_from,
+                by: by.clone(),
+                at: event.at,
+            },
+            title: title.clone(),
+            model: model.clone(),
+            closed: false,
+            last_seq: event.seq,
+            updated: event.at,
+            turn: None,
+            cut: None,
+            queue: VecDeque::new(),
+            history: History::default(),
+            usage: Usage { micro_dollars: Some(0), ..Usage::default() },
+            plan: None,
+            pending: BTreeMap::new(),
+            decided: BTreeMap::new(),
+            rules: Vec::new(),
+            proposed: BTreeMap::new(),
+            applied: Vec::new(),
+            batch: None,
+            undo: UndoStack::default(),
+        })
+    }
+
+    /// The state of a whole journal; nothing if it does not begin with an opening.
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
+        let mut events = events.into_iter();
+        let mut state = Self::begin(events.next()?)?;
+        events.for_each(|event| state.apply(event));
+        Some(state)
+    }
+
+    /// What the session is doing.
+    pub fn status(&self) -> Status {
+        match (&self.turn, self.closed, self.pending.is_empty()) {
+            (_, true, _) => Status::Closed,
+            (None, ..) => Status::Idle,
+            (Some(_), _, true) => Status::Running,
+            (Some(_), _, false) => Status::Waiting,
+        }
+    }
+
+    /// Takes one event in.
+    pub fn apply(&mut self, event: &Event) {
+        self.last_seq = event.seq;
+        self.updated = self.updated.max(event.at);
+        match &event.body {
+            // A second opening is refused by every store.
+            EventBody::SessionOpened { .. } => {}
+            EventBody::SessionRenamed { title, .. } => self.title = Some(title.clone()),
+            EventBody::ModelChanged { model, .. } => self.model = Some(model.clone()),
+            EventBody::SessionClosed { .. } => self.closed = true,
+            EventBody::InstructionQueued { instruction, by } => self.queue.push_back(Queued {
+                seq: event.seq,
+                instruction: instruction.clone(),
+                by: by.clone(),
+            }),
+            EventBody::TurnStarted { instruction, by, queued } => {
+                self.start_turn(event, instruction, by, *queued);
+            }
+            EventBody::TurnContinued { by } => self.continue_turn(event, by),
+            EventBody::ContextUpdated { context, .. } => {
+                self.history.push(event.seq, Said::Context(context.clone()));
+            }
+            EventBody::Retrieved { .. } => {}
+            EventBody::PlanChanged { plan } => self.plan = Some(plan.clone()),
+            EventBody::MessageEnded { message, cut, usage } => {
+                self.usage = self.usage.plus(*usage);
+                if let Some(turn) = &mut self.turn {
+                    turn.steps += 1;
+                    turn.usage = turn.usage.plus(*usage);
+                    turn.context_tokens = usage.input.saturating_add(usage.output);
+                }
+                self.history.push(event.seq, Said::Assistant { message: message.clone(), cut: *cut });
+            }
+            EventBody::ToolRequested { call } => self.request_call(event.seq, call),
+            EventBody::PatchProposed { patch } => self.propose(patch),
+            EventBody::ApprovalAsked { approval, call, question, risk, expires } => {
+                let asked = Pending {
+                    seq: event.seq,
+                    at: event.at,
+                    call: *call,
+                    question: question.clone(),
+                    risk: *risk,
+                    expires: *expires,
+                };
+                self.ask(*approval, asked);
+            }
+            EventBody::ApprovalDecided { approval, answer, by } => self.decide(*approval, answer, by),
+            EventBody::ToolStarted { call, executor } => self.at_call(*call, |open| {
+                open.stage = CallStage::Started(*executor);
+            }),
+            EventBody::ToolEnded { call, outcome, .. } => self.end_call(event.seq, *call, outcome),
+            EventBody::FilesChanged { changes, .. } => {
+                let files: Vec<FileChange> = changes.iter().map(|observed| observed.change.clone()).collect();
+                self.changed(event.turn, &files);
+            }
+            EventBody::PatchApplied { patch, change, .. } => {
+                self.changed(event.turn, change.as_slice());
+                if self.proposed.remove(patch).is_some() {
+                    self.applied.push(*patch);
+                }
+            }
+            EventBody::PatchDropped { patch, failure } => self.drop_patch(event.seq, *patch, failure),
+            EventBody::BatchStarted { batch } => {
+                self.batch = Some(Batch { id: *batch, patches: Vec::new(), complete: false });
+            }
+            EventBody::ChangeCollected { patch, .. } => {
+                if let Some(batch) = &mut self.batch {
+                    batch.patches.push(*patch);
+                }
+            }
+            EventBody::BatchEnded { .. } => {
+                if let Some(batch) = &mut self.batch {
+                    batch.complete = true;
+                }
+            }
+            EventBody::CheckpointTaken { checkpoint } => {
+                // What a cut command did is found after its turn has been closed.
+                let cut = self.cut.as_mut().map(|(turn, _)| turn);
+                let mut turns = self.turn.as_mut().into_iter().chain(cut);
+                if let Some(turn) = turns.find(|turn| Some(turn.id) == event.turn) {
+                    turn.checkpoint = Some(*checkpoint);
+                    self.undo.begin(*checkpoint, turn.id, turn.began_at);
+                }
+            }
+            EventBody::Undone { checkpoint, .. } => {
+                // What was cut is no longer what the files are about.
+                self.cut = None;
+                self.undo.undo(*checkpoint, &mut self.history);
+            }
+            EventBody::Redone { checkpoint, .. } => self.undo.redo(*checkpoint, &mut self.history),
+            EventBody::HistoryCompacted { through, summary } => self.history.compact(*through, summary),
+            EventBody::TurnEnded { end, .. } => self.end_turn(end),
+        }
+    }
+
+    fn start_turn(&mut self, event: &Event, instruction: &Instruction, by: &Actor, queued: Option<Seq>) {
+        if let Some(seq) = queued {
+            self.queue.retain(|waiting| waiting.seq != seq);
+        }
+        let Some(id) = event.turn else { return };
+        self.undo.forget_undone();
+        self.cut = None;
+        self.batch = None;
+        self.turn = Some(OpenTurn::new(id, by.clone(), instruction.clone(), event.seq));
+        self.history.push(event.seq, Said::User { instruction: instruction.clone(), by: by.clone() });
+    }
+
+    fn continue_turn(&mut self, event: &Event, by: &Actor) {
+        let Some((turn, end)) = self.cut.take() else { return };
+        self.history.push(event.seq, Said::Notice(continuing(&end)));
+        self.turn = Some(OpenTurn { by: by.clone(), steps: 0, calls: Vec::new(), ..turn });
+    }
+
+    fn end_turn(&mut self, end: &TurnEnd) {
+        let Some(turn) = self.turn.take() else { return };
+        self.pending.clear();
+        self.proposed.clear();
+        self.batch = None;
+        if *end != TurnEnd::Done {
+            self.cut = Some((turn, end.clone()));
+        }
+    }
+
+    fn request_call(&mut self, seq: Seq, call: &ToolCall) {
+        if let Some(turn) = &mut self.turn {
+            turn.calls.push(OpenCall::new(call.clone(), seq));
+        }
+    }
+
+    fn propose(&mut self, patch: &Patch) {
+        self.at_call(patch.call, |open| open.patches.push(patch.id));
+        self.proposed.insert(patch.id, patch.clone());
+    }
+
+    fn ask(&mut self, approval: ApprovalId, asked: Pending) {
+        if let Some(call) = asked.call {
+            self.at_call(call, |open| open.stage = CallStage::Asked(approval));
+        }
+        self.pending.insert(approval, asked);
+    }
+
+    fn decide(&mut self, approval: ApprovalId, answer: &ApprovalAnswer, by: &Actor) {
+        let Some(asked) = self.pending.remove(&approval) else { return };
+        if let Some(rules) = self.remembered(&asked.question, answer) {
+            self.rules.extend(rules);
+        }
+        if let Some(call) = asked.call {
+            self.at_call(call, |open| open.stage = CallStage::Decided(approval));
+        }
+        self.decided.insert(approval, (answer.clone(), by.clone()));
+    }
+
+    /// What an answer that is to be remembered amounts to. Part of a yes is no rule.
+    pub(crate) fn remembered(&self, question: &Question, answer: &ApprovalAnswer) -> Option<Vec<Rule>> {
+        use loggia_domain::{ApprovalScope, Remember};
+        let decision = match (&answer.scope, answer.remember) {
+            (_, Remember::Once) => return None,
+            (ApprovalScope::All, _) => Decision::Allow,
+            (ApprovalScope::None, _) => Decision::Deny,
+            (ApprovalScope::Patches(_) | ApprovalScope::Hunks(_), _) => return None,
+        };
+        let (tool, demand) = open_turn::demand_of(question, &self.proposed);
+        Some(policy::rules_like(&tool, &demand, decision))
+    }
+
+    fn end_call(&mut self, seq: Seq, call: CallId, outcome: &loggia_domain::ToolOutcome) {
+        let Some(turn) = &mut self.turn else { return };
+        let Some(place) = turn.calls.iter().position(|open| open.call.id == call) else { return };
+        let open = turn.calls.remove(place);
+        turn.tools_used.insert(open.call.tool.clone());
+        self.history.push(seq, Said::Tool { call: open.call, outcome: outcome.clone() });
+    }
+
+    fn drop_patch(&mut self, seq: Seq, patch: PatchId, failure: &PatchFailure) {
+        let Some(dropped) = self.proposed.remove(&patch) else { return };
+        let Some(batch) = &mut self.batch else { return };
+        batch.patches.retain(|collected| *collected != patch);
+        // The call has long been answered; only so does the model hear of it.
+        if let Some(text) = history::dropped(&dropped, failure) {
+            self.history.push(seq, Said::Notice(text));
+        }
+    }
+
+    fn changed(&mut self, turn: Option<TurnId>, files: &[FileChange]) {
+        if let (Some(turn), false) = (turn, files.is_empty()) {
+            self.undo.changed(turn, files);
+        }
+    }
+
+    fn at_call(&mut self, call: CallId, change: impl FnOnce(&mut OpenCall)) {
+        let calls = self.turn.iter_mut().flat_map(|turn| turn.calls.iter_mut());
+        if let Some(open) = calls.into_iter().find(|open| open.call.id == call) {
+            change(open);
+        }
+    }
+}
+
+/// What a model is told when a turn goes on.
+fn continuing(end: &TurnEnd) -> String {
+    let why = match end {
+        TurnEnd::Done => "",
+        TurnEnd::Cancelled => "It had been cancelled. ",
+        TurnEnd::Interrupted => "It had been interrupted; calls without a result were not finished. ",
+        TurnEnd::StepLimit => "It had reached its step limit. ",
+        TurnEnd::BudgetLimit => "It had reached its budget. ",
+        TurnEnd::Failed(_) => "It had failed. ",
+    };
+    format!("The previous turn goes on. {why}Continue from where it stopped.")
+}

@@ -1,0 +1,98 @@
+//! What has been said, as a model is to see it.
+//!
+//! Knows what was said and in which order. Refuses to know how it is put to a model: that is the turn's affair.
+//! Items are shared, so that a copy of the history costs a pointer each.
+
+use std::sync::Arc;
+
+use loggia_domain::{
+    Actor, AssistantMessage, Instruction, JsonText, Patch, PatchFailure, Seq, ToolCall, ToolOutcome,
+};
+
+/// What has been said.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct History {
+    items: Vec<Arc<HistoryItem>>,
+}
+
+/// One thing that was said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryItem {
+    /// The event it came with.
+    pub seq: Seq,
+    /// What was said.
+    pub said: Said,
+}
+
+/// What was said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// Somebody gave an instruction.
+    User {
+        /// The instruction.
+        instruction: Instruction,
+        /// Who.
+        by: Actor,
+    },
+    /// A client told of its surroundings.
+    Context(JsonText),
+    /// The model replied.
+    Assistant {
+        /// The reply.
+        message: AssistantMessage,
+        /// Whether it was cut before its end.
+        cut: bool,
+    },
+    /// A tool answered.
+    Tool {
+        /// The call.
+        call: ToolCall,
+        /// The answer.
+        outcome: ToolOutcome,
+    },
+    /// What the model has to know besides.
+    Notice(String),
+    /// What stands for everything before it.
+    Summary(String),
+}
+
+impl History {
+    /// Oldest first.
+    pub fn items(&self) -> &[Arc<HistoryItem>] {
+        &self.items
+    }
+
+    pub(super) fn push(&mut self, seq: Seq, said: Said) {
+        self.items.push(Arc::new(HistoryItem { seq, said }));
+    }
+
+    /// Replaces everything up to an event by a summary.
+    pub(super) fn compact(&mut self, through: Seq, summary: &str) {
+        let kept = self.items.iter().position(|item| item.seq > through).unwrap_or(self.items.len());
+        let summary = HistoryItem { seq: through, said: Said::Summary(summary.to_owned()) };
+        self.items.splice(..kept, [Arc::new(summary)]);
+    }
+
+    /// Takes off everything from an event on.
+    pub(super) fn cut_from(&mut self, from: Seq) -> Vec<Arc<HistoryItem>> {
+        let place = self.items.iter().position(|item| item.seq >= from).unwrap_or(self.items.len());
+        self.items.split_off(place)
+    }
+
+    pub(super) fn put_back(&mut self, items: Vec<Arc<HistoryItem>>) {
+        self.items.extend(items);
+    }
+}
+
+/// What a model is told of a collected change that did not come about.
+pub(super) fn dropped(patch: &Patch, failure: &PatchFailure) -> Option<String> {
+    let why = match failure {
+        // The model made the later change itself.
+        PatchFailure::Superseded => return None,
+        PatchFailure::Refused => "was refused".to_owned(),
+        PatchFailure::Withdrawn => "was not decided about before the turn ended".to_owned(),
+        PatchFailure::Conflict { .. } => "does not fit any more, since the file has changed".to_owned(),
+        PatchFailure::Unwritable { message } => format!("could not be written: {message}"),
+    };
+    Some(format!("The collected change to `{}` {why}; the file is as it was.", patch.path))
+}

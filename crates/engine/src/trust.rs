@@ -1,0 +1,219 @@
+//! Which workspaces are trusted.
+//!
+//! A workspace's own files may name programs and loosen rules only if somebody said so (`loggia trust`). That is
+//! remembered here by the directory's real path, so that neither a link nor a directory of the same name elsewhere
+//! inherits it. Trust is for one directory, not for what is below it.
+//!
+//! What always holds: a list that cannot be read trusts nobody and is never overwritten.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::files::{format, read_bounded, replace};
+
+/// Stands at the top of the file.
+const HEADER: &str =
+    "# Workspaces whose own files may name programs and loosen rules. Use `loggia trust` to change this.\n\n";
+
+/// Why trust could not be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// The list is not one.
+    #[error("`{}`: {problem}; correct it, or remove it to trust nobody", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        problem: String,
+    },
+    /// The directory is not there, or its path cannot be written down.
+    #[error("`{}` cannot be trusted", .path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file cannot be used.
+    #[error("cannot use `{}`", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// The workspaces that are trusted.
+#[derive(Debug)]
+pub struct TrustStore {
+    path: PathBuf,
+    trusted: Mutex<BTreeSet<PathBuf>>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrustText {
+    #[serde(default)]
+    trusted: BTreeSet<PathBuf>,
+}
+
+impl TrustStore {
+    /// Opens the list in this file, which need not be there yet.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no such list.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, TrustError> {
+        let path = path.into();
+        let trusted = Mutex::new(read(&path)?);
+        Ok(Self { path, trusted })
+    }
+
+    /// Whether a directory is trusted. One that is not there is not.
+    pub fn is_trusted(&self, directory: &Path) -> bool {
+        fs::canonicalize(directory).is_ok_and(|real| self.trusted().contains(&real))
+    }
+
+    /// Trusts a directory.
+    ///
+    /// # Errors
+    /// A directory that is not there, or a list that cannot be read or written.
+    pub fn trust(&self, directory: &Path) -> Result<(), TrustError> {
+        let failed = |source| TrustError::Directory { path: directory.to_owned(), source };
+        let real = fs::canonicalize(directory).map_err(failed)?;
+        if real.to_str().is_none() {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8")));
+        }
+        self.change(|trusted| trusted.insert(real))
+    }
+
+    /// Trusts a directory no more. One that is gone is found by the path it was trusted under.
+    ///
+    /// # Errors
+    /// A list that cannot be read or written.
+    pub fn distrust(&self, directory: &Path) -> Result<(), TrustError> {
+        let real = fs::canonicalize(directory).unwrap_or_else(|_gone| directory.to_owned());
+        self.change(|trusted| trusted.remove(&real))
+    }
+
+    /// Every trusted directory, in order.
+    pub fn list(&self) -> Vec<PathBuf> {
+        self.trusted().iter().cloned().collect()
+    }
+
+    fn trusted(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        // The set is replaced whole, so whoever panicked left a whole one.
+        self.trusted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what the file holds now, which somebody may have edited meanwhile.
+    fn change(&self, change: impl FnOnce(&mut BTreeSet<PathBuf>) -> bool) -> Result<(), TrustError> {
+        let mut held = self.trusted();
+        let mut trusted = read(&self.path)?;
+        if change(&mut trusted) {
+            let failed = |source| TrustError::Io { path: self.path.clone(), source };
+            let text =
+                toml::to_string_pretty(&TrustText { trusted: trusted.clone() }).map_err(io::Error::other);
+            let text = text.map_err(failed)?;
+            replace::replace(&self.path, format!("{HEADER}{text}").as_bytes()).map_err(failed)?;
+        }
+        *held = trusted;
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> Result<BTreeSet<PathBuf>, TrustError> {
+    let text = read_bounded(path).map_err(|source| TrustError::Io { path: path.to_owned(), source })?;
+    let text: TrustText = toml::from_str(text.as_deref().unwrap_or_default()).map_err(|error| {
+        let problem = format::explain(text.as_deref().unwrap_or_default(), error.message(), error.span());
+        TrustError::Damaged { path: path.to_owned(), problem }
+    })?;
+    Ok(text.trusted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    struct Fixture {
+        directory: tempfile::TempDir,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            fs::create_dir_all(directory.path().join("project/sub")).unwrap();
+            symlink("project", directory.path().join("link")).unwrap();
+            Self { directory }
+        }
+
+        fn file(&self) -> PathBuf {
+            self.directory.path().join("data/trust.toml")
+        }
+
+        fn store(&self) -> TrustStore {
+            TrustStore::open(self.file()).unwrap()
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.directory.path().join(name)
+        }
+    }
+
+    #[test]
+    fn trust_is_by_real_path_and_for_one_directory() {
+        let fixture = Fixture::new();
+        let store = fixture.store();
+        assert!(!store.is_trusted(&fixture.at("project")));
+        store.trust(&fixture.at("link")).unwrap();
+        assert!(store.is_trusted(&fixture.at("project")) && store.is_trusted(&fixture.at("link")));
+        assert!(!store.is_trusted(&fixture.at("project/sub")) && !store.is_trusted(fixture.directory.path()));
+        assert_eq!(store.list(), [fs::canonicalize(fixture.at("project")).unwrap()]);
+    }
+
+    #[test]
+    fn trust_outlives_the_store_and_ends_when_taken_back() {
+        let fixture = Fixture::new();
+        fixture.store().trust(&fixture.at("project")).unwrap();
+        assert_eq!(fs::metadata(fixture.file()).unwrap().permissions().mode() & 0o777, 0o600);
+        let store = fixture.store();
+        assert!(store.is_trusted(&fixture.at("project")));
+        store.distrust(&fixture.at("project")).unwrap();
+        assert!(
+            !store.is_trusted(&fixture.at("project")) && !fixture.store().is_trusted(&fixture.at("project"))
+        );
+    }
+
+    #[test]
+    fn a_directory_that_is_gone_can_be_distrusted() {
+        let fixture = Fixture::new();
+        let store = fixture.store();
+        let real = fs::canonicalize(fixture.at("project/sub")).unwrap();
+        store.trust(&real).unwrap();
+        fs::remove_dir(&real).unwrap();
+        assert!(!store.is_trusted(&real));
+        store.distrust(&real).unwrap();
+        assert!(store.list().is_empty());
+        assert!(matches!(store.trust(&real), Err(TrustError::Directory { .. })));
+    }
+
+    #[test]
+    fn a_damaged_list_is_an_error_and_is_not_overwritten() {
+        let fixture = Fixture::new();
+        let store = fixture.store();
+        store.trust(&fixture.at("project")).unwrap();
+        for damaged in ["trusted = [\"", "trsuted = []"] {
+            fs::write(fixture.file(), damaged).unwrap();
+            assert!(matches!(TrustStore::open(fixture.file()), Err(TrustError::Damaged { .. })));
+            assert!(matches!(store.trust(&fixture.at("project/sub")), Err(TrustError::Damaged { .. })));
+            assert_eq!(fs::read_to_string(fixture.file()).unwrap(), damaged);
+        }
+    }
+}

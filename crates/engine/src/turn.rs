@@ -1,0 +1,203 @@
+//! A turn: the agent loop.
+//!
+//! Gather context, ask the model, run the tools it calls, each under the policy, until it has nothing more to
+//! call. Knows the order of these things. Refuses to know what events mean for the state, and never changes a file
+//! itself: it asks its session.
+//!
+//! What always holds:
+//! - each round begins by looking at the state, so a turn that waited for an answer while the daemon was down goes
+//!   on at that very step;
+//! - it can be dropped at any pause, and its session then closes what was open;
+//! - a reply without calls and the end of its turn are stored together.
+
+mod batch;
+mod calls;
+mod commands;
+mod compact;
+mod context;
+mod edits;
+mod output;
+mod reply;
+mod retrieve;
+
+pub(crate) use batch::collected;
+pub(crate) use edits::{Chosen, wanted};
+
+use std::sync::Arc;
+
+use loggia_domain::{
+    EventBody, Model, ModelError, ModelErrorKind, Policy, SessionId, ToolCall, TurnEnd, TurnFailure,
+};
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::engine::Shared;
+use crate::error::EngineError;
+use crate::session::{Feed, Halt, Link, RunningTurn, State};
+use crate::turn::reply::{Broken, Replied};
+use crate::workspace::OpenWorkspace;
+
+/// A turn asks one thing at a time; parallel calls of one reply may ask together.
+const ASKS: usize = 16;
+
+/// Starts a turn's task on whatever the session's state says is next.
+pub(crate) fn spawn(
+    shared: Arc<Shared>,
+    workspace: Arc<OpenWorkspace>,
+    feed: Arc<Feed>,
+    session: SessionId,
+) -> RunningTurn {
+    let (asks, receiver) = mpsc::channel(ASKS);
+    let link = Link(asks);
+    let turn = Turn { shared, workspace, feed, session, link, failures: 0, shortened: false };
+    let task = AbortOnDropHandle::new(tokio::spawn(turn.run()));
+    RunningTurn { task, asks: receiver, command: None }
+}
+
+pub(crate) struct Turn {
+    shared: Arc<Shared>,
+    workspace: Arc<OpenWorkspace>,
+    feed: Arc<Feed>,
+    session: SessionId,
+    link: Link,
+    /// How often the model has failed in a row.
+    failures: u32,
+    /// Whether the history was shortened since the model last replied.
+    shortened: bool,
+}
+
+/// Why a turn stops before its own end.
+enum Stop {
+    /// Its session is gone.
+    Halt,
+    /// It ends like this, and its session is to record that.
+    End(TurnEnd),
+}
+
+impl From<EngineError> for Stop {
+    /// The workspace's rules cannot be read: nothing may be done without them.
+    fn from(error: EngineError) -> Self {
+        Self::End(TurnEnd::Failed(TurnFailure::Policy { message: error.to_string() }))
+    }
+}
+
+impl From<Halt> for Stop {
+    fn from(Halt: Halt) -> Self {
+        Self::Halt
+    }
+}
+
+impl Turn {
+    async fn run(mut self) -> TurnEnd {
+        match self.rounds().await {
+            Ok(()) => TurnEnd::Done,
+            Err(Stop::End(end)) => end,
+            Err(Stop::Halt) => {
+                let message = "the session could not record what happened".to_owned();
+                TurnEnd::Failed(TurnFailure::Internal { message })
+            }
+        }
+    }
+
+    /// Round after round, until the turn's end is recorded.
+    async fn rounds(&mut self) -> Result<(), Stop> {
+        loop {
+            let state = self.link.state().await?;
+            let Some(turn) = &state.turn else { return Ok(()) };
+            if !turn.calls.is_empty() {
+                self.calls(&state).await?;
+            } else if state.batch.as_ref().is_some_and(|batch| batch.complete) {
+                self.decide_batch(&state).await?;
+            } else {
+                let policy = self.workspace.policy(&self.shared)?;
+                check_limits(&state, &policy)?;
+                self.step(&state).await?;
+            }
+        }
+    }
+
+    /// Asks the model once and records what it said.
+    async fn step(&mut self, state: &State) -> Result<(), Stop> {
+        let model = self.shared.parts.models.find(state.model.as_ref()).map_err(|error| failed(&error))?;
+        let info = model.info();
+        if self.compact_if_nearly_full(state, &model, &info).await? {
+            return Ok(());
+        }
+        let found = self.retrieve(state).await?;
+        let request = self.request(state, found).await?;
+        match self.reply(state, &model, request).await? {
+            Ok(replied) => self.replied(state, replied).await,
+            Err(broken) => self.broke(state, &model, broken).await,
+        }
+    }
+
+    async fn replied(&mut self, state: &State, replied: Replied) -> Result<(), Stop> {
+        self.failures = 0;
+        self.shortened = false;
+        let Replied { mut message, usage } = replied;
+        if let std::borrow::Cow::Owned(masked) = self.shared.masker.mask(&message.text) {
+            message.text = masked;
+        }
+        let calls: Vec<ToolCall> = message.calls.clone();
+        let used = state.turn.as_ref().map(|turn| turn.usage.plus(usage)).unwrap_or(usage);
+        let mut events = vec![EventBody::MessageEnded { message, cut: false, usage }];
+        if calls.is_empty() {
+            events.extend(self.finish(state, used));
+        }
+        events.extend(calls.into_iter().map(|call| EventBody::ToolRequested { call }));
+        Ok(self.link.record(events).await?)
+    }
+
+    /// What a turn with nothing more to call ends with: a question about what it collected, or its end.
+    fn finish(&self, state: &State, usage: loggia_domain::Usage) -> Vec<EventBody> {
+        match &state.batch {
+            Some(batch) if !batch.patches.is_empty() => batch::complete(state, batch),
+            _ => vec![EventBody::TurnEnded { end: TurnEnd::Done, usage }],
+        }
+    }
+
+    /// The model failed: wait and try again, shorten the conversation, or end the turn.
+    async fn broke(&mut self, state: &State, model: &Arc<dyn Model>, broken: Broken) -> Result<(), Stop> {
+        let Broken { error, partial } = broken;
+        if let Some(event) = partial {
+            self.link.record(vec![event]).await?;
+        }
+        match error.kind {
+            ModelErrorKind::Transient { retry_after } if self.failures < reply::RETRIES => {
+                self.failures += 1;
+                reply::wait(&self.feed, &error, self.failures, retry_after).await;
+                Ok(())
+            }
+            ModelErrorKind::TooLong if !self.shortened => {
+                self.shortened = true;
+                self.compact(state, model, &model.info()).await
+            }
+            _ => Err(failed(&error)),
+        }
+    }
+}
+
+/// A model's error as the end of a turn.
+fn failed(error: &ModelError) -> Stop {
+    let retry_helps = matches!(error.kind, ModelErrorKind::Transient { .. });
+    Stop::End(TurnEnd::Failed(TurnFailure::Model { message: error.message.clone(), retry_helps }))
+}
+
+/// Steps, tokens and cost are limited; at least one reply is always heard.
+fn check_limits(state: &State, policy: &Policy) -> Result<(), Stop> {
+    let Some(turn) = &state.turn else { return Ok(()) };
+    if turn.steps >= policy.limits.max_steps {
+        return Err(Stop::End(TurnEnd::StepLimit));
+    }
+    let tokens = |usage: &loggia_domain::Usage| usage.input.saturating_add(usage.output);
+    let budget = &state.opened.budget;
+    let spent = budget.tokens.is_some_and(|limit| tokens(&state.usage) >= limit)
+        || budget
+            .micro_dollars
+            .is_some_and(|limit| state.usage.micro_dollars.is_some_and(|used| used >= limit))
+        || policy.limits.max_tokens.is_some_and(|limit| tokens(&turn.usage) >= limit);
+    match spent {
+        true => Err(Stop::End(TurnEnd::BudgetLimit)),
+        false => Ok(()),
+    }
+}

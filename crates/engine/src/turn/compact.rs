@@ -1,0 +1,125 @@
+//! Replacing old history by a summary when the model's window is nearly full.
+//!
+//! The summary is an event, so that the journal keeps what was said and everybody can see what the model still
+//! knows of it.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use loggia_domain::{EventBody, Model, ModelErrorKind, ModelInfo, ModelMessage, ModelRequest, ReplyPart};
+
+use crate::session::{HistoryItem, Said, State};
+use crate::turn::{Stop, Turn, context, failed};
+
+/// Above this share of the window, in percent, history is compacted: what is left holds a reply and some results.
+const NEARLY_FULL: u64 = 85;
+
+/// What is kept word for word may take this share of the window, in percent.
+const KEPT: u64 = 40;
+
+const ASK: &str = "\
+Summarise this conversation between a user and a coding agent so that the agent can go on with it alone. Keep: what \
+the user wants and decided, what was found out, which files matter and why, what was changed, what failed, what is \
+left to do. Be precise with names and paths. Leave out greetings and the text of files.";
+
+impl Turn {
+    /// Compacts if the window is nearly full; says whether it did.
+    pub(super) async fn compact_if_nearly_full(
+        &mut self,
+        state: &State,
+        model: &Arc<dyn Model>,
+        info: &ModelInfo,
+    ) -> Result<bool, Stop> {
+        let estimated = context::estimate(&context::conversation(state.history.items()));
+        let limit = info.context_tokens / 100 * NEARLY_FULL;
+        if estimated <= limit || self.shortened {
+            return Ok(false);
+        }
+        self.shortened = true;
+        self.compact(state, model, info).await?;
+        Ok(true)
+    }
+
+    /// Summarises all but the newest part of the history.
+    pub(super) async fn compact(
+        &self,
+        state: &State,
+        model: &Arc<dyn Model>,
+        info: &ModelInfo,
+    ) -> Result<(), Stop> {
+        let items = state.history.items();
+        let room = info.context_tokens / 100 * KEPT;
+        let Some(place) = boundary(items, room) else {
+            return Err(failed(&loggia_domain::ModelError {
+                kind: ModelErrorKind::TooLong,
+                message: "the last step alone is too long for the model".to_owned(),
+            }));
+        };
+        let old = &items[..place];
+        let Some(through) = old.last().map(|item| item.seq) else { return Ok(()) };
+        let mut summary = self.summarise(model, old, info).await?;
+        if let Some(turn) = state.turn.as_ref().filter(|turn| turn.began_at <= through) {
+            summary.push_str("\n\nThe instruction being worked on: ");
+            summary.push_str(&turn.instruction.text);
+        }
+        Ok(self.link.record(vec![EventBody::HistoryCompacted { through, summary }]).await?)
+    }
+
+    async fn summarise(
+        &self,
+        model: &Arc<dyn Model>,
+        old: &[Arc<HistoryItem>],
+        info: &ModelInfo,
+    ) -> Result<String, Stop> {
+        let mut text = render(old);
+        // The beginning of what is summarised is itself a summary or long done: the newer part matters.
+        let most = usize::try_from(info.context_tokens.saturating_mul(3)).unwrap_or(usize::MAX);
+        if text.len() > most {
+            let from = text.ceil_char_boundary(text.len() - most);
+            text.drain(..from);
+        }
+        let messages = vec![ModelMessage::System(ASK.to_owned()), ModelMessage::User(text)];
+        let request = ModelRequest { messages, tools: Arc::from([]), max_output: None };
+        let mut stream = model.reply(request).await.map_err(|error| failed(&error))?;
+        let mut summary = String::new();
+        while let Some(part) = stream.next().await {
+            if let ReplyPart::Text(piece) = part.map_err(|error| failed(&error))? {
+                summary.push_str(&piece);
+            }
+        }
+        Ok(summary)
+    }
+}
+
+/// Where the kept part begins: as early as its size allows, at a place where no call is parted from its result.
+fn boundary(items: &[Arc<HistoryItem>], room: u64) -> Option<usize> {
+    let mut best = None;
+    for place in (1..items.len()).rev() {
+        if context::estimate(&context::conversation(&items[place..])) > room && best.is_some() {
+            break;
+        }
+        if matches!(items[place].said, Said::User { .. } | Said::Assistant { .. } | Said::Notice(_)) {
+            best = Some(place);
+        }
+    }
+    best
+}
+
+fn render(items: &[Arc<HistoryItem>]) -> String {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for message in context::conversation(items) {
+        let _ = match message {
+            ModelMessage::System(said) | ModelMessage::User(said) => writeln!(text, "User: {said}\n"),
+            ModelMessage::Assistant { text: said, calls } => {
+                let names: Vec<String> =
+                    calls.iter().map(|call| format!("{} {}", call.tool, call.arguments.0)).collect();
+                writeln!(text, "Agent: {said}\n{}\n", names.join("\n"))
+            }
+            ModelMessage::ToolResult { call, output, .. } => {
+                writeln!(text, "Result of {}: {output}\n", call.tool)
+            }
+        };
+    }
+    text
+}

@@ -1,0 +1,116 @@
+//! What a model is told: who it is, what the workspace says, what was said so far.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use loggia_domain::{CodeFinding, JsonText, ModelMessage, ModelRequest, ToolOutcome};
+
+use crate::session::{HistoryItem, Said, State};
+use crate::turn::{Stop, Turn};
+
+/// What every model is told first.
+const PREAMBLE: &str = "\
+You are Loggia, a coding agent. You work in one directory, the workspace. All paths are relative to its root.
+Read before you change. Make small, complete changes that fit the code around them, and check them with the \
+project's own tests where you can. Calls may need a person's approval; when part of a change is refused you are \
+told what, so respect it and do not propose it again unchanged. When you are done, say briefly what you did.";
+
+impl Turn {
+    /// Everything the model is told now.
+    pub(super) async fn request(&self, state: &State, found: Vec<CodeFinding>) -> Result<ModelRequest, Stop> {
+        let instructions =
+            self.workspace.instructions(self.shared.is_trusted(self.workspace.root_path())).await;
+        let mut messages = vec![ModelMessage::System(system(&instructions, state))];
+        messages.extend(conversation(state.history.items()));
+        // A model is never left with its own words last.
+        if matches!(messages.last(), Some(ModelMessage::Assistant { .. })) {
+            messages
+                .push(ModelMessage::User("Your reply was cut off. Go on from where it stopped.".to_owned()));
+        }
+        if !found.is_empty() {
+            messages.push(ModelMessage::User(findings(&found)));
+        }
+        Ok(ModelRequest { messages, tools: self.workspace.specs(), max_output: None })
+    }
+}
+
+/// Who the model is, and what the workspace says.
+fn system(instructions: &str, state: &State) -> String {
+    let mut text = PREAMBLE.to_owned();
+    if !instructions.is_empty() {
+        let _ = write!(text, "\n\nThe workspace's own instructions:\n\n{instructions}");
+    }
+    if state.turn.as_ref().is_some_and(|turn| turn.instruction.preview) {
+        text.push_str(
+            "\n\nChanges are only collected in this turn: files you read show them, and people decide at the end.",
+        );
+    }
+    text
+}
+
+/// What was said, as messages.
+pub(super) fn conversation(items: &[Arc<HistoryItem>]) -> Vec<ModelMessage> {
+    items.iter().map(|item| message(&item.said)).collect()
+}
+
+fn message(said: &Said) -> ModelMessage {
+    match said {
+        Said::User { instruction, .. } => {
+            ModelMessage::User(with_context(&instruction.text, instruction.context.as_ref()))
+        }
+        Said::Context(context) => {
+            ModelMessage::User(with_context("The client's surroundings changed.", Some(context)))
+        }
+        Said::Assistant { message, .. } => {
+            ModelMessage::Assistant { text: message.text.clone(), calls: message.calls.clone() }
+        }
+        Said::Tool { call, outcome } => {
+            let (output, failed) = told(outcome);
+            ModelMessage::ToolResult { call: call.clone(), output, failed }
+        }
+        Said::Notice(text) => ModelMessage::User(text.clone()),
+        Said::Summary(text) => ModelMessage::User(format!("What happened so far, in short:\n\n{text}")),
+    }
+}
+
+fn with_context(text: &str, context: Option<&JsonText>) -> String {
+    match context {
+        None => text.to_owned(),
+        Some(JsonText(json)) => format!("{text}\n\nContext from the client:\n```json\n{json}\n```"),
+    }
+}
+
+fn told(outcome: &ToolOutcome) -> (String, bool) {
+    match outcome {
+        ToolOutcome::Succeeded { output } => (output.clone(), false),
+        ToolOutcome::Failed { message } => (message.clone(), true),
+        ToolOutcome::Denied { reason } => (format!("Not allowed: {reason}"), true),
+        ToolOutcome::Cancelled => ("Cancelled before it was done.".to_owned(), true),
+    }
+}
+
+fn findings(found: &[CodeFinding]) -> String {
+    let mut text = "Code that may belong to this:\n".to_owned();
+    for CodeFinding { path, start_line, end_line, snippet, .. } in found {
+        let _ = write!(text, "\n{path}, lines {start_line} to {end_line}:\n```\n{snippet}\n```\n");
+    }
+    text
+}
+
+/// A rough count of tokens: four bytes each, and a little for every message's frame.
+pub(super) fn estimate(messages: &[ModelMessage]) -> u64 {
+    let bytes = |message: &ModelMessage| match message {
+        ModelMessage::System(text) | ModelMessage::User(text) => text.len(),
+        ModelMessage::Assistant { text, calls } => {
+            text.len() + calls.iter().map(|call| call.tool.len() + call.arguments.0.len()).sum::<usize>()
+        }
+        ModelMessage::ToolResult { output, .. } => output.len(),
+    };
+    messages.iter().map(|message| bytes(message) as u64 / BYTES_PER_TOKEN + FRAME).sum()
+}
+
+/// What providers' tokenizers come to on code and English, within a fifth or so.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// Role, separators, ids.
+const FRAME: u64 = 8;

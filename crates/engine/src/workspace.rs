@@ -1,0 +1,196 @@
+//! A workspace that is in use: its root, its tools, its rules, and what undoing needs.
+//!
+//! Shared by all sessions that work in it. Knows files only through the handle on its root. Refuses to know
+//! sessions: what they ask is done and told.
+
+mod files;
+mod instructions;
+mod watch;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use loggia_domain::{
+    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Rule, Tool, ToolCall, ToolSpec, Workspace,
+    WorkspaceId,
+};
+use loggia_tree::{HardLinkRule, Root, RootSettings, TreePath};
+
+pub(crate) use files::Work;
+pub(crate) use watch::Watch;
+
+use crate::changes::{Applier, ApplyJournal};
+use crate::engine::Shared;
+use crate::error::EngineError;
+use crate::policy::{self, Judge, Place, Suggestion};
+use crate::session::State;
+use crate::workspace::watch::Watcher;
+
+/// A workspace that is in use.
+pub(crate) struct OpenWorkspace {
+    workspace: Workspace,
+    root: Arc<Root>,
+    tools: Vec<Arc<dyn Tool>>,
+    specs: Arc<[ToolSpec]>,
+    index: Option<Arc<dyn CodeIndex>>,
+    applier: Arc<Applier>,
+    watcher: Watcher,
+    /// The last compiled rules; most calls are judged by the same ones.
+    judge: Mutex<Option<(JudgeKey, Arc<Judge>)>>,
+}
+
+/// What a compiled set of rules depends on.
+#[derive(Debug, Clone, PartialEq)]
+struct JudgeKey {
+    policy: Policy,
+    preset: loggia_domain::Preset,
+    session_rules: Vec<Rule>,
+    suggestion: Option<Suggestion>,
+}
+
+impl OpenWorkspace {
+    /// Opens a registered workspace. Touches disks: call it where that may block.
+    pub(crate) fn open(shared: &Shared, workspace: Workspace) -> Result<Self, EngineError> {
+        let policy = shared.policies.get(workspace.id)?;
+        let hard_links = match policy.hard_links {
+            HardLinks::Refuse => HardLinkRule::Refuse,
+            HardLinks::Read => HardLinkRule::Read,
+        };
+        let settings = RootSettings { hard_links, home: shared.settings.home.clone() };
+        let root = Arc::new(Root::open(&workspace.root, settings)?);
+        let tools = (shared.parts.tools)(&root);
+        let specs = tools.iter().map(|tool| tool.spec().clone()).collect();
+        let blobs = Arc::new(Arc::clone(&shared.parts.store));
+        let journal = ApplyJournal::open(&shared.apply_journal())
+            .map_err(|error| EngineError::Workspace { workspace: workspace.id, reason: error.to_string() })?;
+        let applier = Arc::new(Applier::new(Arc::clone(&root), blobs, journal));
+        let mirror = shared.settings.data.join("mirrors").join(workspace.id.to_string());
+        let watcher = Watcher::new(mirror, Arc::clone(&root));
+        let index = (shared.parts.index)(&workspace);
+        Ok(Self { workspace, root, tools, specs, index, applier, watcher, judge: Mutex::new(None) })
+    }
+
+    pub(crate) fn id(&self) -> WorkspaceId {
+        self.workspace.id
+    }
+
+    pub(crate) fn root_path(&self) -> &Path {
+        self.root.path()
+    }
+
+    pub(crate) fn index(&self) -> Option<&Arc<dyn CodeIndex>> {
+        self.index.as_ref()
+    }
+
+    /// What models are told about the tools.
+    pub(crate) fn specs(&self) -> Arc<[ToolSpec]> {
+        Arc::clone(&self.specs)
+    }
+
+    /// The tool with this name.
+    ///
+    /// # Errors
+    /// What to tell a model that asks for another one.
+    pub(crate) fn tool(&self, name: &str) -> Result<&Arc<dyn Tool>, String> {
+        self.tools.iter().find(|tool| tool.spec().name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
+            format!("there is no tool `{name}`; there are {}", names.join(", "))
+        })
+    }
+
+    /// Whether a call is one that runs a command.
+    pub(crate) fn runs_command(&self, call: &ToolCall) -> bool {
+        let prepared = self.tool(&call.tool).ok().and_then(|tool| tool.prepare(&call.arguments).ok());
+        prepared.is_some_and(|prepared| prepared.demand().command.is_some())
+    }
+
+    /// The policy as it is now, with what the workspace's own suggestion makes of it.
+    pub(crate) fn policy(&self, shared: &Shared) -> Result<Arc<Policy>, EngineError> {
+        let policy = shared.policies.get(self.workspace.id)?;
+        Ok(match self.suggestion(shared)? {
+            Some(suggestion) => Arc::new(suggestion.over(&policy)),
+            None => policy,
+        })
+    }
+
+    /// What the workspace suggests for its own policy, if it does.
+    fn suggestion(&self, shared: &Shared) -> Result<Option<Suggestion>, EngineError> {
+        let Some(text) = self.suggestion_text() else { return Ok(None) };
+        let trusted = shared.is_trusted(self.root.path());
+        Suggestion::parse(&text, trusted).map(Some).map_err(|error| EngineError::Workspace {
+            workspace: self.workspace.id,
+            reason: format!("its suggestion for a policy cannot be used: {error}"),
+        })
+    }
+
+    /// How long a question waits, if not for ever.
+    pub(crate) fn approval_limit(&self, shared: &Shared) -> Option<Duration> {
+        let policy = self.policy(shared).ok()?;
+        policy.limits.approval_timeout_s.map(Duration::from_secs)
+    }
+
+    /// The rules that hold for a session now.
+    pub(crate) fn judge(&self, shared: &Shared, state: &State) -> Result<Arc<Judge>, EngineError> {
+        let policy = shared.policies.get(self.workspace.id)?;
+        let suggestion = self.suggestion(shared)?;
+        let effective =
+            suggestion.as_ref().map_or(policy.preset, |suggestion| suggestion.over(&policy).preset);
+        let key = JudgeKey {
+            preset: state.opened.preset.unwrap_or(effective),
+            session_rules: state.rules.clone(),
+            suggestion,
+            policy: Policy::clone(&policy),
+        };
+        let mut last = self.judge.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, judge)) = &*last
+            && *known == key
+        {
+            return Ok(Arc::clone(judge));
+        }
+        let judge = self.compile(shared, &key).map(Arc::new)?;
+        *last = Some((key, Arc::clone(&judge)));
+        Ok(judge)
+    }
+
+    fn compile(&self, shared: &Shared, key: &JudgeKey) -> Result<Judge, EngineError> {
+        let (rules, suggestion) = (&key.session_rules, key.suggestion.as_ref());
+        Judge::new(&key.policy, key.preset, rules, suggestion, &self.place(shared)).map_err(|error| {
+            EngineError::Workspace { workspace: self.workspace.id, reason: error.to_string() }
+        })
+    }
+
+    fn place(&self, shared: &Shared) -> Place {
+        Place { root: self.root.path().to_owned(), home: shared.settings.home.clone() }
+    }
+
+    /// A command as the runner takes it.
+    ///
+    /// # Errors
+    /// Why it may not run there.
+    pub(crate) fn command_spec(
+        &self,
+        shared: &Shared,
+        request: CommandRequest,
+        policy: &Policy,
+        time_limit: Duration,
+    ) -> Result<CommandSpec, String> {
+        let directory = TreePath::parse(&request.directory).map_err(|error| error.to_string())?;
+        let directory = self.root.real_path_of(&directory).map_err(|error| error.to_string())?;
+        Ok(CommandSpec {
+            line: request.line,
+            directory: self.root.path().join(directory.as_str()),
+            root: self.root.path().to_owned(),
+            environment: request.environment,
+            time_limit,
+            output_bytes: usize::try_from(policy.limits.output_bytes).unwrap_or(usize::MAX),
+            confinement: policy::confinement(policy, &self.place(shared), &shared.own_directories()),
+        })
+    }
+}
+
+impl std::fmt::Debug for OpenWorkspace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenWorkspace").field("workspace", &self.workspace).finish_non_exhaustive()
+    }
+}

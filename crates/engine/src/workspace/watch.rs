@@ -1,0 +1,165 @@
+//! What commands change, found by comparing before and after.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use loggia_domain::{CallId, CheckpointId, EventBody, FileChange, ObservedChange, Store};
+use loggia_tree::Root;
+use tokio::sync::Mutex;
+
+use crate::observe::{Mirror, MirrorError, Observed, Snapshot};
+use crate::workspace::OpenWorkspace;
+use crate::workspace::files::blocking;
+
+/// How long the processes of a killed command may take to be gone. What they write later is not found.
+const DYING: Duration = Duration::from_millis(100);
+
+/// The mirror of one workspace, opened with the first command.
+#[derive(Debug, Clone)]
+pub(super) struct Watcher {
+    directory: PathBuf,
+    root: Arc<Root>,
+    mirror: Arc<Mutex<Option<Mirror>>>,
+}
+
+/// A command under watch.
+#[derive(Debug, Clone)]
+pub(crate) struct Watch {
+    watcher: Watcher,
+    /// Nothing if the files could not be looked at.
+    before: Option<Snapshot>,
+}
+
+/// What a command changed.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    changes: Vec<ObservedChange>,
+    beyond_undo: u64,
+}
+
+impl Watcher {
+    pub(super) fn new(directory: PathBuf, root: Arc<Root>) -> Self {
+        Self { directory, root, mirror: Arc::new(Mutex::new(None)) }
+    }
+
+    /// Does something with the mirror, one at a time; stops when the future is dropped.
+    async fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Mirror, &AtomicBool) -> Result<T, MirrorError> + Send + 'static,
+    ) -> Result<T, MirrorError> {
+        let mut mirror = Arc::clone(&self.mirror).lock_owned().await;
+        let (directory, root) = (self.directory.clone(), Arc::clone(&self.root));
+        let stop = StopOnDrop(Arc::new(AtomicBool::new(false)));
+        let flag = Arc::clone(&stop.0);
+        blocking(move || {
+            let mirror = match &mut *mirror {
+                Some(mirror) => mirror,
+                none => none.insert(Mirror::open(directory, root)?),
+            };
+            work(mirror, &flag)
+        })
+        .await
+    }
+}
+
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl OpenWorkspace {
+    /// Looks at the files before a command.
+    pub(crate) async fn watch(&self) -> Watch {
+        let before = self.watcher.with(Mirror::refresh).await;
+        let before = before.map_err(|error| tracing::warn!(%error, "a command runs unwatched")).ok();
+        Watch { watcher: self.watcher.clone(), before }
+    }
+
+    /// What the last command changed that a crash cut.
+    pub(crate) async fn changed_before_crash(&self, store: &Arc<dyn Store>) -> Found {
+        let before = self.watcher.with(|mirror, _| Ok(mirror.last_snapshot())).await.ok().flatten();
+        Watch { watcher: self.watcher.clone(), before }.changes_of_killed(store).await
+    }
+}
+
+impl Watch {
+    /// What a command that was just killed has changed, once its processes are gone.
+    pub(crate) async fn changes_of_killed(self, store: &Arc<dyn Store>) -> Found {
+        tokio::time::sleep(DYING).await;
+        self.changes(store).await
+    }
+
+    /// What has changed since, with the bytes of both sides kept.
+    pub(crate) async fn changes(self, store: &Arc<dyn Store>) -> Found {
+        // Not known is told as beyond undoing, never as nothing.
+        let unknown = Found { changes: Vec::new(), beyond_undo: 1 };
+        let Some(before) = self.before else { return unknown };
+        let observed = self.watcher.with(move |mirror, stop| mirror.changes_since(&before, stop)).await;
+        let observed = match observed {
+            Ok(observed) => Arc::new(observed),
+            Err(error) => {
+                tracing::warn!(%error, "what a command changed could not be found");
+                return unknown;
+            }
+        };
+        let mut lost = 0;
+        let mut kept = HashSet::new();
+        for index in 0..observed.changes.len() {
+            match keep(store, &observed, index).await {
+                true => drop(kept.insert(observed.changes[index].path.clone())),
+                false => lost += 1,
+            }
+        }
+        let beyond_undo = observed.beyond_undo.saturating_add(lost);
+        let mut changes = blocking(move || observed.observed_changes()).await;
+        changes.retain(|seen| kept.contains(&seen.change.path));
+        Found { changes, beyond_undo }
+    }
+}
+
+/// Keeps the bytes of both sides of a change; says whether that worked.
+async fn keep(store: &Arc<dyn Store>, observed: &Arc<Observed>, index: usize) -> bool {
+    let source = Arc::clone(observed);
+    let sides = blocking(move || {
+        let change = &source.changes[index];
+        let before = change.before.map(|_| source.before_bytes(change));
+        let after = change.after.map(|_| source.after_bytes(change));
+        [before, after].into_iter().flatten().collect::<Option<Vec<Vec<u8>>>>()
+    });
+    let Some(sides) = sides.await else { return false };
+    for bytes in sides {
+        if let Err(error) = store.put_blob(bytes).await {
+            tracing::warn!(%error, "what a command changed cannot be kept for undoing");
+            return false;
+        }
+    }
+    true
+}
+
+impl Found {
+    /// The facts to record, with a checkpoint before them if the turn needs one.
+    pub(crate) fn events(&self, call: CallId, needs_checkpoint: bool) -> Vec<EventBody> {
+        if self.changes.is_empty() && self.beyond_undo == 0 {
+            return Vec::new();
+        }
+        let taken = EventBody::CheckpointTaken { checkpoint: CheckpointId::new() };
+        let mut events: Vec<EventBody> = needs_checkpoint.then_some(taken).into_iter().collect();
+        events.push(EventBody::FilesChanged {
+            call,
+            changes: self.changes.clone(),
+            beyond_undo: self.beyond_undo,
+        });
+        events
+    }
+
+    /// What happened to each file.
+    pub(crate) fn files(&self) -> Vec<FileChange> {
+        self.changes.iter().map(|seen| seen.change.clone()).collect()
+    }
+}

@@ -1,0 +1,5 @@
+//! The scripted model through the trait.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod scripted;

@@ -1,0 +1,112 @@
+//! Several clients on one session: the same order for all, identities and roles.
+
+use loggia_domain::{Abilities, Client, ClientId, Door, Intent, Preset, Role, TurnEnd};
+use loggia_engine::{IntentError, OnLeave};
+use loggia_tests::prompt;
+
+use crate::world;
+
+const TALK: &str = r#"
+    [[reply]]
+    repeat = 8
+    parts = [{ text = "well" }]
+"#;
+
+#[tokio::test]
+async fn a_watcher_sees_and_may_do_nothing() {
+    let world = world().start(TALK).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    let mut bob = world.join(session, "bob", Role::Watch, Abilities::default()).await;
+    for intent in [prompt("hi"), Intent::Cancel { reason: None }, Intent::Continue, Intent::Undo { steps: 1 }]
+    {
+        let refused = bob.seat.intend(intent).await;
+        assert!(matches!(refused, Err(IntentError::Forbidden { needs: Role::Drive })));
+    }
+    alice.play("hi").await;
+    bob.until_done().await;
+    assert_eq!(events(&alice.text()), events(&bob.text()));
+}
+
+/// The events alone: who joined when, and how a reply came in, depends on when one listens.
+fn events(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with("  ")).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn everybody_hears_the_same_in_the_same_order() {
+    let world = world().start(TALK).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    let mut bob = world.join(session, "bob", Role::Drive, Abilities::default()).await;
+    for turn in 0..4 {
+        let (one, other) = tokio::join!(alice.prompt("from alice"), bob.prompt("from bob"));
+        assert!(one.is_ok() != other.is_ok(), "turn {turn}: one of them is first");
+        alice.until_done().await;
+        bob.until_done().await;
+    }
+    assert_eq!(events(&alice.text()), events(&bob.text()));
+    let names: Vec<String> =
+        alice.seat.clients().await.unwrap().into_iter().map(|client| client.name).collect();
+    assert_eq!(names, ["alice", "bob"]);
+}
+
+#[tokio::test]
+async fn a_turn_goes_on_without_its_client_unless_the_client_wanted_otherwise() {
+    let script = r#"
+        [[reply]]
+        parts = [{ text = "thinking" }, { hang = true }]
+    "#;
+    for (on_leave, role, ends) in [
+        (OnLeave::Abort, Role::Watch, true),
+        (OnLeave::Abort, Role::Drive, false),
+        (OnLeave::Keep, Role::Watch, false),
+    ] {
+        let world = world().start(script).await;
+        let session = world.open(Preset::Ask).await;
+        let mut bob = world.join(session, "bob", role, Abilities::default()).await;
+        let client = Client {
+            id: ClientId::new(),
+            name: "editor".to_owned(),
+            door: Door::Rpc,
+            role: Role::Drive,
+            abilities: Abilities::default(),
+        };
+        let (seat, _) = world.engine.join(session, client, on_leave).await.unwrap();
+        seat.intend(prompt("go")).await.unwrap();
+        drop(seat);
+        bob.until(|told| match told {
+            loggia_engine::Told::Passing(passing) => {
+                matches!(&**passing, loggia_domain::Passing::ClientLeft { .. }).then_some(())
+            }
+            _ => None,
+        })
+        .await;
+        match ends {
+            true => assert_eq!(bob.until_done().await, TurnEnd::Cancelled),
+            false => assert!(bob.state().await.turn.is_some(), "{on_leave:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_subscriber_that_never_reads_holds_nobody_up() {
+    let script = r#"
+        [[reply]]
+        repeat = 300
+        parts = [{ tokens = { count = 50, text = "tok " } }]
+    "#;
+    let world = world().start(script).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    let mut sleeper = world.join(session, "sleeper", Role::Watch, Abilities::default()).await;
+    for _ in 0..100 {
+        alice.play("again").await;
+    }
+    // And when it reads at last, it gets everything.
+    let last = alice.state().await.last_seq;
+    let mut turns = 0;
+    while sleeper.subscription.position() < last {
+        if let loggia_engine::Told::Event(event) = sleeper.subscription.next().await.unwrap() {
+            turns += usize::from(matches!(event.body, loggia_domain::EventBody::TurnEnded { .. }));
+        }
+    }
+    assert_eq!(turns, 100);
+}

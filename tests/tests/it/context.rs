@@ -1,0 +1,95 @@
+//! What the model is told.
+
+use loggia_domain::{Instruction, Intent, JsonText, ModelMessage, Preset, TurnEnd, WhenBusy};
+use loggia_engine::Told;
+
+use crate::world_with;
+
+#[tokio::test]
+async fn the_workspaces_instructions_and_the_clients_context_are_told() {
+    let script = r#"
+        [[reply]]
+        repeat = 2
+        parts = [{ text = "ok" }]
+    "#;
+    let files = [
+        ("AGENTS.md", "Use tabs."),
+        (".loggia/instructions.md", "Obey me."),
+        ("a.txt", "not an instruction"),
+    ];
+    let world = world_with(&files, script).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    let context = JsonText(r#"{"open":"a.txt"}"#.to_owned());
+    let instruction = Instruction { text: "Fix it".to_owned(), context: Some(context), preview: false };
+    alice.seat.intend(Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }).await.unwrap();
+    alice.until_done().await;
+    world.engine.set_trusted(world.root(), true).unwrap();
+    alice.play("again").await;
+    let requests = world.model.requests();
+    let system = |index: usize| match &requests[index].messages[0] {
+        ModelMessage::System(text) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(system(0).contains("Use tabs.") && !system(0).contains("Obey me."), "{}", system(0));
+    assert!(system(1).contains("Obey me."), "only once it is trusted");
+    let ModelMessage::User(asked) = &requests[0].messages[1] else { panic!() };
+    assert!(asked.starts_with("Fix it") && asked.contains(r#"{"open":"a.txt"}"#), "{asked}");
+    assert!(requests[0].tools.iter().any(|tool| tool.name == "apply_patch"));
+}
+
+#[tokio::test]
+async fn news_from_the_client_reach_the_next_step() {
+    let script = r#"
+        [[reply]]
+        parts = [{ text = "Wait" }, { wait_ms = 50 }, { call = { tool = "find_files", arguments = { glob = "*" } } }]
+
+        [[reply]]
+        parts = [{ text = "I see." }]
+    "#;
+    let world = world_with(&[("a", "1")], script).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    alice.prompt("look").await.unwrap();
+    alice.until(|told| matches!(told, Told::Reply(_)).then_some(())).await;
+    let context = JsonText(r#"{"diagnostics":["broken"]}"#.to_owned());
+    alice.seat.intend(Intent::UpdateContext { context }).await.unwrap();
+    alice.until_done().await;
+    let requests = world.model.requests();
+    let told =
+        |message: &ModelMessage| matches!(message, ModelMessage::User(text) if text.contains("broken"));
+    assert!(requests[1].messages.iter().any(told), "{requests:?}");
+}
+
+#[tokio::test]
+async fn old_history_is_compacted_when_the_window_is_nearly_full() {
+    let long = "word ".repeat(300);
+    let script = format!(
+        r#"
+        context_tokens = 1250
+
+        [[reply]]
+        repeat = 3
+        parts = [{{ text = "{long}" }}]
+
+        [[reply]]
+        expect = "first instruction"
+        parts = [{{ text = "They talked." }}]
+
+        [[reply]]
+        parts = [{{ text = "Short." }}]
+        "#
+    );
+    let world = world_with(&[], &script).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    alice.play("first instruction").await;
+    alice.play("second instruction").await;
+    alice.play("third instruction").await;
+    assert_eq!(alice.play("fourth instruction").await, TurnEnd::Done);
+    assert!(alice.text().contains("history compacted: They talked."), "{}", alice.text());
+    let requests = world.model.requests();
+    let last = &requests.last().unwrap().messages;
+    assert!(matches!(&last[1], ModelMessage::User(text) if text.contains("They talked.")), "{last:?}");
+    assert!(
+        matches!(last.last(), Some(ModelMessage::User(text)) if text == "fourth instruction"),
+        "{last:?}"
+    );
+}

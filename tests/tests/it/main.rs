@@ -1,0 +1,29 @@
+//! Tests of several crates together: whole turns of a whole engine, text in and text out.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod approvals;
+mod clients;
+mod commands;
+mod context;
+mod crash;
+mod ends;
+mod patches;
+mod properties;
+mod restarts;
+mod sessions;
+mod turns;
+mod undo;
+
+use loggia_tests::{World, WorldBuilder};
+
+/// The program that keeps commands.
+const KEEPER: &str = env!("CARGO_BIN_EXE_under-test");
+
+fn world() -> WorldBuilder {
+    WorldBuilder::new(KEEPER)
+}
+
+async fn world_with(files: &[(&str, &str)], script: &str) -> World {
+    files.iter().fold(world(), |world, (path, content)| world.file(path, *content)).start(script).await
+}
