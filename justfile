@@ -16,6 +16,10 @@ tidy:
 fuzz *arguments:
     cargo xtask fuzz {{arguments}}
 
+# Kills an engine under load, 200 times unless told otherwise, and checks that nothing told is lost.
+crash *arguments:
+    cargo xtask crash {{arguments}}
+
 # Benchmarks, as ratios.
 bench *arguments:
     cargo xtask bench {{arguments}}

@@ -17,7 +17,7 @@ pub(crate) struct CrashArguments {
 
 /// Kills a whole engine under load again and again, and looks at what is left each time.
 pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<()> {
-    let mut command = shell::cargo(["test", "--release", "--locked", "-p", "loggia-tests", "--test", "it"]);
+    let mut command = shell::cargo(["test", "--locked", "-p", "loggia-tests", "--test", "it"]);
     command.args(["--", "--nocapture", "crash::"]);
     command.env("LOGGIA_CRASH_KILLS", arguments.kills.to_string());
     command.env("LOGGIA_CRASH_LOSS_MS", arguments.loss_ms.to_string());

@@ -1,15 +1,14 @@
 //! What hosts fill: programs of other people that the engine works with without knowing their protocols.
 //!
 //! A guest says what it can do; what it cannot is [`GuestError::Unsupported`], never silence. Dropping a future or a
-//! stream tells the host to stop what it began. Times are limited by the host, sizes by what it reads.
+//! stream tells the host to stop what it began. How long a guest may take is the host's affair.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::Stream;
 
-use crate::{BoxFuture, JsonText, Page, SessionId, Timestamp, ToolSpec, Usage};
+use crate::{BoxFuture, JsonText, Page, SessionId, Usage};
 
 /// An agent of somebody else, which takes a whole turn: it has no conversation and reads no events.
 pub trait AgentBackend: Send + Sync + 'static {
@@ -21,9 +20,6 @@ pub trait AgentBackend: Send + Sync + 'static {
 
     /// Lets it work. The end of the stream without an error means that it is done.
     fn run(&self, request: AgentRequest) -> BoxFuture<'_, Result<AgentStream, GuestError>>;
-
-    /// Answers a call that came in the stream of the running work.
-    fn answer(&self, call: String, output: String) -> BoxFuture<'_, Result<(), GuestError>>;
 }
 
 /// What a guest agent says, as it comes.
@@ -33,13 +29,7 @@ pub type AgentStream = Pin<Box<dyn Stream<Item = Result<AgentPart, GuestError>> 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRequest {
     /// The conversation, rendered as one text.
-    pub prompt: String,
-    /// The step of a workflow it is for, if any.
-    pub step: Option<String>,
-    /// Files that matter, relative to the root.
-    pub files: Vec<String>,
-    /// The tools it may call.
-    pub tools: Arc<[ToolSpec]>,
+    pub text: String,
     /// Variables it gets for this work alone.
     pub environment: Vec<(String, String)>,
 }
@@ -51,30 +41,16 @@ pub enum AgentPart {
     Text(String),
     /// Thinking aloud; no part of the answer.
     Thought(String),
-    /// A file should hold this. Collected, and proposed as a patch at the end.
-    File {
-        /// The file, relative to the root.
-        path: String,
-        /// All of what it should hold; nothing if it should go.
-        content: Option<String>,
-    },
-    /// A tool is to be called; it waits for [`AgentBackend::answer`].
-    Call {
-        /// Its own id of the call.
-        id: String,
-        /// Which tool.
-        tool: String,
-        /// With what.
-        arguments: JsonText,
-    },
+    /// A file, relative to the root, should hold this, or should go. Collected, and proposed as a patch at the end.
+    File(String, Option<String>),
     /// What was used since the last of these.
     Usage(Usage),
 }
 
 /// Brings work items from somewhere and tells that place what became of them.
 pub trait TaskProvider: Send + Sync + 'static {
-    /// What it is.
-    fn info(&self) -> TaskProviderInfo;
+    /// What references to its items begin with, before the colon.
+    fn schemes(&self) -> Vec<String>;
 
     /// The key of the item that a reference such as `scheme:rest` means; nothing if it is not one of its own.
     fn resolve(&self, reference: String) -> BoxFuture<'_, Result<Option<String>, GuestError>>;
@@ -82,31 +58,17 @@ pub trait TaskProvider: Send + Sync + 'static {
     /// One item.
     fn fetch(&self, key: String) -> BoxFuture<'_, Result<WorkItem, GuestError>>;
 
-    /// An item's whole text as its place has it, for keeping.
-    fn content(&self, key: String) -> BoxFuture<'_, Result<String, GuestError>>;
-
     /// Lists items.
     fn list(&self, query: WorkQuery) -> BoxFuture<'_, Result<Page<WorkItem>, GuestError>>;
 
     /// Moves an item to another status.
     fn set_status(&self, key: String, status: String) -> BoxFuture<'_, Result<(), GuestError>>;
 
-    /// What people said about an item, oldest first.
-    fn comments(&self, key: String) -> BoxFuture<'_, Result<Vec<WorkComment>, GuestError>>;
+    /// Who said what about an item, oldest first.
+    fn comments(&self, key: String) -> BoxFuture<'_, Result<Vec<(String, String)>, GuestError>>;
 
     /// Says something about an item.
     fn comment(&self, key: String, text: String) -> BoxFuture<'_, Result<(), GuestError>>;
-}
-
-/// What a task provider is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskProviderInfo {
-    /// What people call it.
-    pub name: String,
-    /// What references to its items begin with, before the colon.
-    pub schemes: Vec<String>,
-    /// Who is asked first about a reference without a known scheme: the highest.
-    pub priority: i64,
 }
 
 /// Something to be done.
@@ -116,16 +78,12 @@ pub struct WorkItem {
     pub key: String,
     /// What people call it for short, for names of branches; nothing if it has no such name.
     pub label: Option<String>,
-    /// What kind of work it is, in its place's words.
-    pub kind: Option<String>,
     /// In one line.
     pub title: String,
-    /// In full.
+    /// In full, as its place has it.
     pub description: String,
     /// How far it is, in its place's words.
     pub status: Option<String>,
-    /// How urgent it is, from 1, the most, to 5.
-    pub priority: Option<u8>,
     /// Words it was marked with.
     pub tags: Vec<String>,
     /// Where people look at it.
@@ -147,22 +105,8 @@ pub struct WorkQuery {
     pub cursor: Option<String>,
 }
 
-/// What somebody said about an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkComment {
-    /// Who.
-    pub author: String,
-    /// What.
-    pub text: String,
-    /// When, if known.
-    pub at: Option<Timestamp>,
-}
-
 /// Has a say in how work goes from step to step.
 pub trait WorkflowHook: Send + Sync + 'static {
-    /// What people call it.
-    fn name(&self) -> String;
-
     /// The steps it adds.
     fn steps(&self) -> BoxFuture<'_, Result<Vec<WorkflowStep>, GuestError>>;
 
@@ -178,8 +122,6 @@ pub trait WorkflowHook: Send + Sync + 'static {
 pub struct WorkflowStep {
     /// Its name.
     pub name: String,
-    /// What happens in it.
-    pub description: String,
     /// The step it comes right after; without one it comes last.
     pub after: Option<String>,
 }
@@ -200,21 +142,12 @@ pub struct StepMoment {
 /// What a hook says to a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Go on. What went wrong without stopping anything is told to people.
-    Allow {
-        /// Each of those.
-        warnings: Vec<String>,
-    },
-    /// Go on, and tell the agent this instead.
-    Change {
-        /// The new instruction.
-        instruction: String,
-    },
-    /// Stop here until somebody decides otherwise.
-    Stop {
-        /// Why.
-        reason: String,
-    },
+    /// Go on. These things went wrong without stopping anything; people are told.
+    Allow(Vec<String>),
+    /// Go on, with this instruction instead.
+    Change(String),
+    /// Stop here, for this reason, until somebody decides otherwise.
+    Stop(String),
 }
 
 /// Commands that extensions offer.
@@ -264,8 +197,6 @@ pub trait MessageDesk: Send + Sync + 'static {
 pub struct OpenMessage {
     /// Its file, relative to the root; nothing if it was never saved.
     pub path: Option<String>,
-    /// Counts its changes.
-    pub revision: u64,
     /// Whether it differs from its file.
     pub unsaved: bool,
 }
@@ -289,20 +220,12 @@ pub enum MessageError {
     /// None is open.
     #[error("no message is open")]
     NoneOpen,
-    /// It was never saved, and no file was named.
-    #[error("the message has no file yet")]
-    NoFile,
     /// The text is no message in that format.
     #[error("the text is not a message: {0}")]
     BadText(String),
-    /// The file cannot be read or written.
-    #[error("`{path}`: {reason}")]
-    Unreachable {
-        /// The file.
-        path: String,
-        /// What the system said.
-        reason: String,
-    },
+    /// Its file cannot be read or written.
+    #[error("the message's file cannot be used: {0}")]
+    BadFile(String),
 }
 
 /// Why a guest did not do what it was asked.
@@ -317,12 +240,6 @@ pub enum GuestError {
     /// It lacks a key or a password: somebody must give it one.
     #[error("it has no access: {0}")]
     NoAccess(String),
-    /// It is asked too often.
-    #[error("it is asked too often")]
-    Busy {
-        /// Ask again after this, if it said.
-        retry_after: Option<Duration>,
-    },
     /// It did not answer in time.
     #[error("it did not answer within {} s", .0.as_secs_f32())]
     TimedOut(Duration),

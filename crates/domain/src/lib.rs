@@ -36,8 +36,8 @@ pub use client::{Abilities, Actor, Client, Door, Role};
 pub use event::{Event, EventBody, NewEvent, Passing};
 pub use guest::{
     AgentBackend, AgentPart, AgentRequest, AgentStream, GuestCommand, GuestCommands, GuestError, MessageDesk,
-    MessageError, MessageFormat, OpenMessage, StepMoment, TaskProvider, TaskProviderInfo, Verdict,
-    WorkComment, WorkItem, WorkQuery, WorkflowHook, WorkflowStep,
+    MessageError, MessageFormat, OpenMessage, StepMoment, TaskProvider, Verdict, WorkItem, WorkQuery,
+    WorkflowHook, WorkflowStep,
 };
 pub use id::{
     ApprovalId, BatchId, CallId, CheckpointId, ClientId, IdError, MessageId, PatchId, SessionId, TurnId,

@@ -46,6 +46,7 @@ pub use disk::{Found, MAX_FILE, content_of, state_of};
 pub use journal::{ApplyJournal, JournalError, Leftovers, UnfinishedApply};
 pub use plan::{Restore, plan_redo, plan_undo};
 pub use propose::{ProposeError, propose};
+pub(crate) use quote::quoted;
 pub use record::{ApplyKind, ApplyMark};
 pub use roll_back::{RestoreError, RollBack};
 pub use select::{SelectError, Selected, rest, select};

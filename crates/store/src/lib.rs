@@ -5,11 +5,12 @@
 //!
 //! What always holds:
 //! - an event is acknowledged only after the transaction that holds it is on disk;
-//! - events appended together are all there or none;
+//! - events appended together are all there or none; so is a journal that is imported or forked;
 //! - one thread writes; appends that arrive while it commits go into its next commit together;
 //! - a database that is damaged, newer than this program or not ours is refused and left as it is.
 
 mod blobs;
+mod lines;
 mod lock;
 mod open;
 mod read;

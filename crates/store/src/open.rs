@@ -68,6 +68,7 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
     let version = check(path, &connection, fresh)?;
     configure(&connection).map_err(failed)?;
     schema::migrate(&mut connection, version).map_err(failed)?;
+    schema::settle(&connection).map_err(failed)?;
     Ok(connection)
 }
 

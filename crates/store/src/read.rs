@@ -8,9 +8,11 @@ use loggia_domain::{
     Event, Page, Preset, RunningReply, Seq, SessionId, SessionQuery, SessionSummary, StoreError, Timestamp,
     TurnId, Workspace, WorkspaceId,
 };
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::lines;
 use crate::open::{OpenError, open_reader};
 use crate::rows::{self, Word};
 
@@ -85,35 +87,59 @@ pub(crate) fn events(
     after: Seq,
     limit: usize,
 ) -> Result<Vec<Event>, StoreError> {
+    each_row(connection, session, after, limit, |seq, at, turn, kind, data| {
+        let body = rows::decode(kind, data)
+            .map_err(|error| StoreError::Damaged(format!("event {}: {error}", seq.0)))?;
+        Ok(Event { seq, at: Timestamp(at), turn, body })
+    })
+}
+
+/// The same rows as lines.
+pub(crate) fn export(
+    connection: &Connection,
+    session: SessionId,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<(Seq, String)>, StoreError> {
+    each_row(connection, session, after, limit, |seq, at, turn, kind, data| {
+        Ok((seq, lines::write(seq, at, turn, kind, data)?))
+    })
+}
+
+fn each_row<T>(
+    connection: &Connection,
+    session: SessionId,
+    after: Seq,
+    limit: usize,
+    mut take: impl FnMut(Seq, i64, Option<TurnId>, &str, &str) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
     let key = key_of(connection, session)?.ok_or(StoreError::NoSuchSession(session))?;
     let mut statement = connection
         .prepare_cached(
             "SELECT seq, at, turn, kind, data FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
         )
         .map_err(sql)?;
-    let bounds = params![key, after.0.min(i64::MAX as u64) as i64, i64::try_from(limit).unwrap_or(i64::MAX)];
+    let bounds = params![key, column(after), i64::try_from(limit).unwrap_or(i64::MAX)];
     let mut rows = statement.query(bounds).map_err(sql)?;
-    let mut events = Vec::new();
+    let mut taken = Vec::new();
     while let Some(row) = rows.next().map_err(sql)? {
-        events.push(event(row)?);
+        let seq: i64 = row.get(0).map_err(sql)?;
+        let turn: Option<[u8; 16]> = row.get(2).map_err(sql)?;
+        let at = row.get(1).map_err(sql)?;
+        let turn = turn.map(TurnId::from_bytes);
+        taken.push(take(Seq(seq.cast_unsigned()), at, turn, text(row, 3)?, text(row, 4)?)?);
     }
-    Ok(events)
+    Ok(taken)
 }
 
-fn event(row: &Row<'_>) -> Result<Event, StoreError> {
-    let seq: i64 = row.get(0).map_err(sql)?;
-    let turn: Option<[u8; 16]> = row.get(2).map_err(sql)?;
-    let kind =
-        row.get_ref(3).map_err(sql)?.as_str().map_err(|error| StoreError::Damaged(error.to_string()))?;
-    let data =
-        row.get_ref(4).map_err(sql)?.as_str().map_err(|error| StoreError::Damaged(error.to_string()))?;
-    Ok(Event {
-        seq: Seq(seq.cast_unsigned()),
-        at: Timestamp(row.get(1).map_err(sql)?),
-        turn: turn.map(TurnId::from_bytes),
-        body: rows::decode(kind, data)
-            .map_err(|error| StoreError::Damaged(format!("event {seq}: {error}")))?,
-    })
+/// A number as a column holds it; one beyond that is beyond every event.
+pub(crate) fn column(seq: Seq) -> i64 {
+    i64::try_from(seq.0).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, StoreError> {
+    let value = row.get_ref(column).map_err(sql)?;
+    value.as_str().map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
 pub(crate) fn key_of(connection: &Connection, session: SessionId) -> Result<Option<i64>, StoreError> {
@@ -140,8 +166,11 @@ pub(crate) fn kept_reply(
     reply.optional().map_err(sql)
 }
 
-const SUMMARY: &str =
-    "SELECT id, workspace, title, model, preset, created, updated, last_seq, closed FROM sessions";
+/// A session's row. While it does not tell the last event, the journal is asked.
+const SUMMARY: &str = "SELECT id, workspace, title, model, preset, created,
+    coalesce(updated, (SELECT at FROM events WHERE session = key ORDER BY seq DESC LIMIT 1)) AS updated,
+    coalesce(last_seq, (SELECT max(seq) FROM events WHERE session = key)) AS last_seq,
+    closed FROM sessions";
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
     let preset: Option<String> = row.get(4)?;
@@ -175,8 +204,9 @@ pub(crate) fn sessions(
     };
     let workspace = query.workspace.map(|workspace| *workspace.bytes());
     let text = format!(
-        "{SUMMARY} WHERE (updated, id) < (?1, ?2){} ORDER BY updated DESC, id DESC LIMIT ?3",
-        if workspace.is_some() { " AND workspace = ?4" } else { "" }
+        "WITH listed AS MATERIALIZED ({SUMMARY}{}) SELECT * FROM listed
+         WHERE (updated, id) < (?1, ?2) ORDER BY updated DESC, id DESC LIMIT ?3",
+        if workspace.is_some() { " WHERE workspace = ?4" } else { "" }
     );
     let mut statement = connection.prepare_cached(&text).map_err(sql)?;
     // One more than asked, to know whether there is a next page.
@@ -238,6 +268,8 @@ pub(crate) fn sql(error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode;
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full,
+        // The index of the log is memory mapped: it is made larger first, and that needs room.
+        Some(ErrorCode::SystemIoFailure) if is_extended(&error, SQLITE_IOERR_SHMSIZE) => StoreError::Full,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(error.to_string()),
         _ => match error {
             rusqlite::Error::FromSqlConversionFailure(..)
@@ -246,4 +278,8 @@ pub(crate) fn sql(error: rusqlite::Error) -> StoreError {
             other => StoreError::Unavailable(other.to_string()),
         },
     }
+}
+
+fn is_extended(error: &rusqlite::Error, code: i32) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == code)
 }

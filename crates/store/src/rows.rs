@@ -16,6 +16,7 @@
 mod approval;
 #[cfg(test)]
 pub(crate) mod arbitrary;
+mod file;
 #[cfg(test)]
 mod golden;
 mod history;
@@ -104,7 +105,9 @@ kinds! {
     session::SessionRenamed<'_> = "session_renamed";
     session::ModelChanged<'_> = "model_changed";
     session::SessionClosed<'_> = "session_closed";
+    turn::InstructionQueued<'_> = "instruction_queued";
     turn::TurnStarted<'_> = "turn_started";
+    turn::ContextUpdated<'_> = "context_updated";
     turn::TurnContinued<'_> = "turn_continued";
     turn::Retrieved = "retrieved";
     turn::PlanChanged<'_> = "plan_changed";
@@ -115,7 +118,8 @@ kinds! {
     approval::ApprovalDecided<'_> = "approval_decided";
     tool::ToolStarted = "tool_started";
     tool::ToolEnded<'_> = "tool_ended";
-    patch::PatchApplied = "patch_applied";
+    file::FilesChanged<'_> = "files_changed";
+    patch::PatchApplied<'_> = "patch_applied";
     patch::PatchDropped<'_> = "patch_dropped";
     patch::BatchStarted = "batch_started";
     patch::ChangeCollected = "change_collected";
@@ -152,8 +156,16 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
             by: by.into(),
         }),
         EventBody::SessionClosed { by } => write(&session::SessionClosed { by: by.into() }),
-        EventBody::TurnStarted { instruction, by } => {
-            write(&turn::TurnStarted { instruction: instruction.into(), by: by.into() })
+        EventBody::InstructionQueued { instruction, by } => {
+            write(&turn::InstructionQueued { instruction: instruction.into(), by: by.into() })
+        }
+        EventBody::TurnStarted { instruction, by, queued } => write(&turn::TurnStarted {
+            instruction: instruction.into(),
+            by: by.into(),
+            queued: queued.map(|seq| seq.0),
+        }),
+        EventBody::ContextUpdated { context, by } => {
+            write(&turn::ContextUpdated { context: (&context.0).into(), by: by.into() })
         }
         EventBody::TurnContinued { by } => write(&turn::TurnContinued { by: by.into() }),
         EventBody::Retrieved { stage, results } => {
@@ -168,7 +180,7 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
         EventBody::ApprovalAsked { approval, call, question, risk, expires } => {
             write(&approval::ApprovalAsked {
                 approval: Text(*approval),
-                call: Text(*call),
+                call: call.map(Text),
                 question: question.into(),
                 risk: Text(*risk),
                 expires: expires.map(|at| at.0),
@@ -182,16 +194,23 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
         EventBody::ToolStarted { call, executor } => {
             write(&tool::ToolStarted { call: Text(*call), executor: executor.into() })
         }
-        EventBody::ToolEnded { call, outcome, files, milliseconds } => write(&tool::ToolEnded {
+        EventBody::ToolEnded { call, outcome, files, command, milliseconds } => write(&tool::ToolEnded {
             call: Text(*call),
             outcome: outcome.into(),
             files: list(files),
+            command: command.map(Into::into),
             milliseconds: *milliseconds,
         }),
-        EventBody::PatchApplied { patch, hunks, executor } => write(&patch::PatchApplied {
+        EventBody::FilesChanged { call, changes, beyond_undo } => write(&file::FilesChanged {
+            call: Text(*call),
+            changes: list(changes),
+            beyond_undo: *beyond_undo,
+        }),
+        EventBody::PatchApplied { patch, hunks, executor, change } => write(&patch::PatchApplied {
             patch: Text(*patch),
             hunks: hunks.clone(),
             executor: executor.into(),
+            change: change.as_ref().map(Into::into),
         }),
         EventBody::PatchDropped { patch, failure } => {
             write(&patch::PatchDropped { patch: Text(*patch), failure: failure.into() })
@@ -237,7 +256,7 @@ fn damaged(kind: &'static str, data: &str, error: &serde_json::Error) -> RowErro
 }
 
 /// The text, cut where a reader has seen enough of it.
-fn shortened(mut text: String) -> String {
+pub(crate) fn shortened(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(MAX_REASON_CHARS) {
         text.truncate(end);
         text.push('…');

@@ -18,6 +18,9 @@ const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
 
     -- `key` stands for the session in `events`, where sixteen more bytes per row would count.
+    -- `updated` and `last_seq` tell the last event. Both are NULL while a session may get more: then the journal
+    -- is asked, so that an append has nothing to write here. For the same reason there is no index by age;
+    -- even ten thousand rows are sorted quickly.
     CREATE TABLE sessions (
         key       INTEGER PRIMARY KEY,
         id        BLOB NOT NULL UNIQUE,
@@ -26,12 +29,10 @@ const MIGRATIONS: &[&str] = &["
         model     TEXT,
         preset    TEXT,
         created   INTEGER NOT NULL,
-        updated   INTEGER NOT NULL,
-        last_seq  INTEGER NOT NULL,
+        updated   INTEGER,
+        last_seq  INTEGER,
         closed    INTEGER NOT NULL
     ) STRICT;
-    CREATE INDEX sessions_by_age ON sessions (updated DESC, id DESC);
-    CREATE INDEX sessions_by_workspace ON sessions (workspace, updated DESC, id DESC);
 
     -- Rows lie in the order in which journals are read.
     CREATE TABLE events (
@@ -52,6 +53,15 @@ const MIGRATIONS: &[&str] = &["
         thought TEXT NOT NULL
     ) STRICT;
 "];
+
+/// Lets every row tell its session's last event again: nobody appends yet.
+pub(crate) fn settle(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(
+        "UPDATE sessions SET
+             (updated, last_seq) = (SELECT at, seq FROM events WHERE session = key ORDER BY seq DESC LIMIT 1)
+         WHERE last_seq IS NULL",
+    )
+}
 
 /// The version this program writes.
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -8,6 +8,7 @@ use loggia_domain::{
 };
 
 use crate::blobs::Blobs;
+use crate::lines;
 use crate::lock::StoreLock;
 use crate::open::OpenError;
 use crate::read::{self, Readers};
@@ -38,17 +39,20 @@ impl SqliteStore {
         let database = directory.join("store.sqlite");
         let writer = Writer::start(&database)?;
         let readers = Readers::start(&database)?;
-        Ok(Self { writer, readers, blobs: Blobs::new(directory.join("blobs")), _lock: lock })
+        Ok(Self { writer, readers, blobs: Blobs::open(directory.join("blobs")), _lock: lock })
     }
 }
 
 /// Rows are made on the caller's thread, so that the writing thread only writes.
 fn with_rows(events: Vec<NewEvent>) -> Result<Vec<(NewEvent, EventRow)>, StoreError> {
-    let row = |event: NewEvent| match rows::encode(&event.body) {
+    events.into_iter().map(with_row).collect()
+}
+
+fn with_row(event: NewEvent) -> Result<(NewEvent, EventRow), StoreError> {
+    match rows::encode(&event.body) {
         Ok(row) => Ok((event, row)),
         Err(error) => Err(StoreError::Unavailable(error.to_string())),
-    };
-    events.into_iter().map(row).collect()
+    }
 }
 
 impl Store for SqliteStore {
@@ -78,6 +82,41 @@ impl Store for SqliteStore {
 
     fn kept_reply(&self, session: SessionId) -> BoxFuture<'_, Result<Option<RunningReply>, StoreError>> {
         Box::pin(self.readers.read(move |connection| read::kept_reply(connection, session)))
+    }
+
+    fn export(
+        &self,
+        session: SessionId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<(Seq, String)>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| read::export(connection, session, after, limit)))
+    }
+
+    fn import(
+        &self,
+        session: SessionId,
+        workspace: WorkspaceId,
+        lines: Vec<String>,
+    ) -> BoxFuture<'_, Result<SessionSummary, StoreError>> {
+        Box::pin(async move {
+            // Long work: on a thread of ours, not on one that others share.
+            let events = self.readers.read(move |_| lines::read(&lines, workspace)).await?;
+            self.writer.write(|answer| Job::Import { session, events, answer }).await
+        })
+    }
+
+    fn fork(
+        &self,
+        from: SessionId,
+        through: Seq,
+        to: SessionId,
+        opening: NewEvent,
+    ) -> BoxFuture<'_, Result<SessionSummary, StoreError>> {
+        Box::pin(async move {
+            let opening = Box::new(with_row(opening)?);
+            self.writer.write(|answer| Job::Fork { from, through, to, opening, answer }).await
+        })
     }
 
     fn sessions(&self, query: SessionQuery) -> BoxFuture<'_, Result<Page<SessionSummary>, StoreError>> {

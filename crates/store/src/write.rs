@@ -1,41 +1,92 @@
 //! Writing: one thread, one connection, as few commits as possible.
 //!
 //! The thread takes what waits, up to [`MAX_BATCH`] jobs, into one transaction and answers them all after its commit.
-//! While it waits for the disk, the next batch gathers.
+//! While it waits for the disk, the next batch gathers. A job of unusual size gets a transaction of its own, so
+//! that its failure is nobody else's.
 //!
 //! A job is judged before its first row is written, so that a refused one leaves nothing behind; if a write itself
 //! fails, the whole transaction is rolled back and everybody in it is told.
 
-use std::collections::HashMap;
+mod tables;
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use loggia_domain::{
-    Event, EventBody, NewEvent, RunningReply, Seq, SessionId, StoreError, Timestamp, TurnId, Workspace,
-};
-use rusqlite::{Connection, params};
+use loggia_domain::{Event, NewEvent, RunningReply, Seq, SessionId, SessionSummary, StoreError, Workspace};
+use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::lines::ReadEvent;
 use crate::open::{OpenError, open_writer};
-use crate::read::{self, sql};
-use crate::rows::{EventRow, Word};
+use crate::rows::EventRow;
+use crate::write::tables::Tables;
 
 /// Jobs that may wait. A writer that is this far behind makes its callers wait, which slows their clients down.
 const QUEUE: usize = 1024;
 /// Jobs in one commit: beyond a hundred rows a commit gains nothing more from company.
 const MAX_BATCH: usize = 128;
-/// Sessions whose place in the journal is remembered; beyond it all are looked up again.
-const MAX_KNOWN: usize = 4096;
+/// How long a commit waits for jobs when fewer came than last time. Whoever was just answered often writes again at
+/// once; without the wait the first of them would get a commit alone and all others the next. It is less than a
+/// commit takes.
+const PATIENCE: Duration = Duration::from_micros(100);
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// Something to write.
 #[derive(Debug)]
 pub(crate) enum Job {
-    Append { session: SessionId, events: Vec<(NewEvent, EventRow)>, answer: Answer<Vec<Event>> },
-    KeepReply { session: SessionId, reply: RunningReply, answer: Answer<()> },
-    DeleteSession { session: SessionId, answer: Answer<()> },
-    RegisterWorkspace { workspace: Workspace, answer: Answer<Workspace> },
+    Append {
+        session: SessionId,
+        events: Vec<(NewEvent, EventRow)>,
+        answer: Answer<Vec<Event>>,
+    },
+    KeepReply {
+        session: SessionId,
+        reply: RunningReply,
+        answer: Answer<()>,
+    },
+    Import {
+        session: SessionId,
+        events: Vec<ReadEvent>,
+        answer: Answer<SessionSummary>,
+    },
+    Fork {
+        from: SessionId,
+        through: Seq,
+        to: SessionId,
+        opening: Box<(NewEvent, EventRow)>,
+        answer: Answer<SessionSummary>,
+    },
+    DeleteSession {
+        session: SessionId,
+        answer: Answer<()>,
+    },
+    RegisterWorkspace {
+        workspace: Workspace,
+        answer: Answer<Workspace>,
+    },
+}
+
+impl Job {
+    /// Tells whoever asked that it will not be done. Whoever asked may have gone.
+    fn refuse(self, error: StoreError) {
+        match self {
+            Self::Append { answer, .. } => drop(answer.send(Err(error))),
+            Self::Import { answer, .. } | Self::Fork { answer, .. } => drop(answer.send(Err(error))),
+            Self::KeepReply { answer, .. } | Self::DeleteSession { answer, .. } => {
+                drop(answer.send(Err(error)));
+            }
+            Self::RegisterWorkspace { answer, .. } => drop(answer.send(Err(error))),
+        }
+    }
+
+    /// Whether it may touch a whole journal at once.
+    fn is_large(&self) -> bool {
+        matches!(self, Self::Import { .. } | Self::Fork { .. } | Self::DeleteSession { .. })
+    }
 }
 
 /// The writing thread. Dropping it writes what waits, then ends it.
@@ -48,11 +99,15 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(path: &Path) -> Result<Self, OpenError> {
         let connection = open_writer(path)?;
+        Self::on(connection).map_err(|source| OpenError::NotWritable { path: path.to_owned(), source })
+    }
+
+    fn on(connection: Connection) -> std::io::Result<Self> {
         let (jobs, queue) = mpsc::channel(QUEUE);
-        let thread = std::thread::Builder::new()
-            .name("store-write".to_owned())
-            .spawn(move || State { connection, known: HashMap::new() }.run(queue))
-            .map_err(|source| OpenError::NotWritable { path: path.to_owned(), source })?;
+        let queue = Queue { jobs: queue, held: None };
+        let batches = Batches { tables: Tables::new(connection), queue, last_size: 0 };
+        let thread =
+            std::thread::Builder::new().name("store-write".to_owned()).spawn(move || batches.run())?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
@@ -75,30 +130,67 @@ impl Drop for Writer {
     }
 }
 
-/// Where a session's journal stands.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    key: i64,
-    last: u64,
+/// What waits.
+struct Queue {
+    jobs: mpsc::Receiver<Job>,
+    /// A large job that came while a batch was under way.
+    held: Option<Job>,
 }
 
-struct State {
-    connection: Connection,
-    known: HashMap<SessionId, Place>,
+impl Queue {
+    /// The first job of a batch; nothing when there will be none.
+    fn first(&mut self) -> Option<Job> {
+        self.held.take().or_else(|| self.jobs.blocking_recv())
+    }
+
+    /// One more job for the batch, if it comes in time and suits company.
+    fn another(&mut self, patience: Duration) -> Option<Job> {
+        if self.held.is_some() {
+            return None;
+        }
+        let job = self.jobs.try_recv().ok().or_else(|| self.awaited(patience))?;
+        if job.is_large() {
+            self.held = Some(job);
+            return None;
+        }
+        Some(job)
+    }
+
+    /// Looks again and again: a time this short is over before a sleeping thread is awake.
+    fn awaited(&mut self, patience: Duration) -> Option<Job> {
+        let began = Instant::now();
+        while began.elapsed() < patience {
+            std::thread::yield_now();
+            if let Ok(job) = self.jobs.try_recv() {
+                return Some(job);
+            }
+        }
+        None
+    }
+}
+
+struct Batches {
+    tables: Tables,
+    queue: Queue,
+    /// Jobs in the last batch.
+    last_size: usize,
 }
 
 /// An answer that waits for the commit.
 type Pending = Box<dyn FnOnce(Result<(), StoreError>)>;
 
-impl State {
-    fn run(mut self, mut queue: mpsc::Receiver<Job>) {
-        while let Some(first) = queue.blocking_recv() {
+impl Batches {
+    fn run(mut self) {
+        while let Some(first) = self.queue.first() {
             let mut pending = Vec::new();
-            let outcome = self.transaction(first, &mut queue, &mut pending);
+            if let Err(error) = self.tables.begin() {
+                first.refuse(error);
+                continue;
+            }
+            let outcome = self.transaction(first, &mut pending);
             if let Err(error) = &outcome {
                 tracing::error!(%error, "a commit of the store failed");
-                // What was counted in memory is not on disk.
-                self.known.clear();
+                self.tables.roll_back();
             }
             for answer in pending {
                 answer(outcome.as_ref().copied().map_err(again));
@@ -106,206 +198,41 @@ impl State {
         }
     }
 
-    fn transaction(
-        &mut self,
-        first: Job,
-        queue: &mut mpsc::Receiver<Job>,
-        pending: &mut Vec<Pending>,
-    ) -> Result<(), StoreError> {
-        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(sql)?;
+    fn transaction(&mut self, first: Job, pending: &mut Vec<Pending>) -> Result<(), StoreError> {
         let mut next = Some(first);
-        let mut jobs = 0;
+        let mut size = 0;
         while let Some(job) = next {
-            if let Err(error) = self.take(job, pending) {
-                self.roll_back();
-                return Err(error);
-            }
-            jobs += 1;
-            next = if jobs < MAX_BATCH { queue.try_recv().ok() } else { None };
+            let alone = job.is_large();
+            self.take(job, pending)?;
+            size += 1;
+            let patience = if size < self.last_size { PATIENCE } else { Duration::ZERO };
+            next = if alone || size == MAX_BATCH { None } else { self.queue.another(patience) };
         }
-        self.connection.execute_batch("COMMIT").map_err(|error| {
-            self.roll_back();
-            sql(error)
-        })
-    }
-
-    fn roll_back(&self) {
-        if let Err(error) = self.connection.execute_batch("ROLLBACK") {
-            // SQLite rolls back by itself on some errors; then there is nothing left to roll back.
-            tracing::debug!(%error, "nothing to roll back");
-        }
+        self.last_size = size;
+        self.tables.commit()
     }
 
     /// Does a job's writing. An error here is one of the transaction; a refused job is answered and is none.
     fn take(&mut self, job: Job, pending: &mut Vec<Pending>) -> Result<(), StoreError> {
+        let tables = &mut self.tables;
         match job {
             Job::Append { session, events, answer } => {
-                let done = self.append(session, events);
-                settle(done, answer, pending)
+                settle(tables.append(session, events), answer, pending)
             }
             Job::KeepReply { session, reply, answer } => {
-                settle(self.keep_reply(session, &reply), answer, pending)
+                settle(tables.keep_reply(session, &reply), answer, pending)
             }
-            Job::DeleteSession { session, answer } => settle(self.delete_session(session), answer, pending),
+            Job::Import { session, events, answer } => {
+                settle(tables.import(session, &events), answer, pending)
+            }
+            Job::Fork { from, through, to, opening, answer } => {
+                settle(tables.fork(from, through, to, &opening), answer, pending)
+            }
+            Job::DeleteSession { session, answer } => settle(tables.delete_session(session), answer, pending),
             Job::RegisterWorkspace { workspace, answer } => {
-                settle(self.register_workspace(workspace), answer, pending)
+                settle(tables.register_workspace(workspace), answer, pending)
             }
         }
-    }
-
-    fn place_of(&mut self, session: SessionId) -> Result<Option<Place>, StoreError> {
-        if let Some(place) = self.known.get(&session) {
-            return Ok(Some(*place));
-        }
-        let Some(key) = read::key_of(&self.connection, session)? else { return Ok(None) };
-        let last = read::session(&self.connection, session)?.last_seq.0;
-        Ok(Some(Place { key, last }))
-    }
-
-    fn append(
-        &mut self,
-        session: SessionId,
-        events: Vec<(NewEvent, EventRow)>,
-    ) -> Result<Vec<Event>, StoreError> {
-        let place = self.place_of(session)?;
-        check_opening(place.is_some(), &events)?;
-        let Some(updated) = events.last().map(|(event, _)| event.at) else { return Ok(Vec::new()) };
-        let mut place = match place {
-            Some(place) => place,
-            None => self.open_session(session, &events[0].0)?,
-        };
-        let mut stored = Vec::with_capacity(events.len());
-        for (event, row) in events {
-            place.last += 1;
-            self.insert(place, &event, &row)?;
-            self.reflect(place.key, &event.body)?;
-            let NewEvent { at, turn, body } = event;
-            stored.push(Event { seq: Seq(place.last), at, turn, body });
-        }
-        self.touch(place, updated)?;
-        if self.known.len() >= MAX_KNOWN {
-            self.known.clear();
-        }
-        self.known.insert(session, place);
-        Ok(stored)
-    }
-
-    fn open_session(&self, session: SessionId, opening: &NewEvent) -> Result<Place, StoreError> {
-        let EventBody::SessionOpened { workspace, title, model, preset, .. } = &opening.body else {
-            return Err(StoreError::MisplacedOpening);
-        };
-        let mut statement = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO sessions (id, workspace, title, model, preset, created, updated, last_seq, closed)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)",
-            )
-            .map_err(sql)?;
-        let at = opening.at.0;
-        let model = model.as_ref().map(|model| &model.0);
-        let preset = preset.as_ref().map(Word::word);
-        statement
-            .execute(params![session.bytes(), workspace.bytes(), title, model, preset, at, at])
-            .map_err(sql)?;
-        Ok(Place { key: self.connection.last_insert_rowid(), last: 0 })
-    }
-
-    fn insert(&self, place: Place, event: &NewEvent, row: &EventRow) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO events (session, seq, at, turn, kind, data) VALUES (?, ?, ?, ?, ?, ?)",
-            )
-            .map_err(sql)?;
-        let turn = event.turn.as_ref().map(TurnId::bytes);
-        statement
-            .execute(params![place.key, place.last.cast_signed(), event.at.0, turn, row.kind, row.data])
-            .map_err(sql)?;
-        Ok(())
-    }
-
-    /// Brings what is kept beside the journal up to date with an event.
-    fn reflect(&self, key: i64, body: &EventBody) -> Result<(), StoreError> {
-        let change = |text: &str, value: &dyn rusqlite::ToSql| {
-            let mut statement = self.connection.prepare_cached(text).map_err(sql)?;
-            statement.execute(params![value, key]).map_err(sql).map(drop)
-        };
-        match body {
-            EventBody::SessionRenamed { title, .. } => {
-                change("UPDATE sessions SET title = ? WHERE key = ?", title)
-            }
-            EventBody::ModelChanged { model, .. } => {
-                change("UPDATE sessions SET model = ? WHERE key = ?", &model.0)
-            }
-            EventBody::SessionClosed { .. } => change("UPDATE sessions SET closed = ? WHERE key = ?", &true),
-            // The whole reply is in the journal now; what was kept of it has done its work.
-            EventBody::MessageEnded { message, .. } => {
-                change("DELETE FROM replies WHERE message = ? AND session = ?", message.id.bytes())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn touch(&self, place: Place, updated: Timestamp) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("UPDATE sessions SET updated = max(updated, ?), last_seq = ? WHERE key = ?")
-            .map_err(sql)?;
-        statement.execute(params![updated.0, place.last.cast_signed(), place.key]).map_err(sql)?;
-        Ok(())
-    }
-
-    fn keep_reply(&mut self, session: SessionId, reply: &RunningReply) -> Result<(), StoreError> {
-        let place = self.place_of(session)?.ok_or(StoreError::NoSuchSession(session))?;
-        let mut statement = self
-            .connection
-            .prepare_cached(
-                "REPLACE INTO replies (session, turn, message, text, thought) VALUES (?, ?, ?, ?, ?)",
-            )
-            .map_err(sql)?;
-        let row = params![place.key, reply.turn.bytes(), reply.message.bytes(), reply.text, reply.thought];
-        statement.execute(row).map_err(sql)?;
-        Ok(())
-    }
-
-    fn delete_session(&mut self, session: SessionId) -> Result<(), StoreError> {
-        let place = self.place_of(session)?.ok_or(StoreError::NoSuchSession(session))?;
-        for text in [
-            "DELETE FROM events WHERE session = ?",
-            "DELETE FROM replies WHERE session = ?",
-            "DELETE FROM sessions WHERE key = ?",
-        ] {
-            self.connection.prepare_cached(text).map_err(sql)?.execute([place.key]).map_err(sql)?;
-        }
-        self.known.remove(&session);
-        Ok(())
-    }
-
-    fn register_workspace(&self, workspace: Workspace) -> Result<Workspace, StoreError> {
-        use std::os::unix::ffi::OsStrExt;
-        let root = workspace.root.as_os_str().as_bytes();
-        if let Some(known) = read::workspace_at(&self.connection, root)? {
-            return Ok(known);
-        }
-        let mut statement = self
-            .connection
-            .prepare_cached("INSERT INTO workspaces (id, name, root, created) VALUES (?, ?, ?, ?)")
-            .map_err(sql)?;
-        statement
-            .execute(params![workspace.id.bytes(), workspace.name, root, workspace.created.0])
-            .map_err(sql)?;
-        Ok(workspace)
-    }
-}
-
-/// A journal begins with the opening of its session, and only there.
-fn check_opening(known: bool, events: &[(NewEvent, EventRow)]) -> Result<(), StoreError> {
-    let openings = |event: &&(NewEvent, EventRow)| matches!(event.0.body, EventBody::SessionOpened { .. });
-    let first_opens = events.first().is_some_and(|event| openings(&event));
-    let count = events.iter().filter(openings).count();
-    match (known, first_opens, count) {
-        (true, _, 0) | (false, true, 1) => Ok(()),
-        _ => Err(StoreError::MisplacedOpening),
     }
 }
 

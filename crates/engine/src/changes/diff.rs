@@ -70,6 +70,16 @@ impl UnifiedDiff {
     /// # Errors
     /// [`DiffError`] for what is not text or too large to show.
     pub fn between(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<Self, DiffError> {
+        Self::between_by(Instant::now() + PATIENCE, path, before, after)
+    }
+
+    /// The same, with another time at which to settle for a coarser answer.
+    pub(crate) fn between_by(
+        deadline: Instant,
+        path: &str,
+        before: Option<&[u8]>,
+        after: Option<&[u8]>,
+    ) -> Result<Self, DiffError> {
         let (old, new) = (lines_of(before)?, lines_of(after)?);
         if before == after {
             return Ok(Self::default());
@@ -77,7 +87,7 @@ impl UnifiedDiff {
         let mut text = header(path, before, after);
         let mut hunks = Vec::new();
         let mut headings = Headings::new(&old);
-        for group in compare(&old, &new) {
+        for group in compare(&old, &new, deadline) {
             let hunk = hunk_of(&group, &old, &new);
             let heading = headings.before(position(hunk.old_start, hunk.old_lines));
             write_hunk(&mut text, &hunk, heading);
@@ -144,8 +154,7 @@ fn lines_of(side: Option<&[u8]>) -> Result<Vec<&str>, DiffError> {
     Ok(text.split_inclusive('\n').collect())
 }
 
-fn compare(old: &[&str], new: &[&str]) -> Vec<Vec<DiffOp>> {
-    let deadline = Instant::now() + PATIENCE;
+fn compare(old: &[&str], new: &[&str], deadline: Instant) -> Vec<Vec<DiffOp>> {
     // It keeps blocks of code together where others match stray braces, and is as small but for rare cases.
     let ops = similar::capture_diff_slices_deadline(Algorithm::Histogram, old, new, Some(deadline));
     similar::group_diff_ops(ops, CONTEXT)

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 /// A name with its `a/` or `b/`, in quotes if it needs them.
-pub(super) fn quoted(prefix: &str, path: &str) -> String {
+pub(crate) fn quoted(prefix: &str, path: &str) -> String {
     let plain = format!("{prefix}{path}");
     if !plain.bytes().any(needs_escape) {
         return plain;

@@ -1,19 +1,14 @@
 //! What changed in a file, for people: a unified diff as git writes it.
 //!
-//! Knows bytes of two sides and nothing of where they come from. Lines end at `\n` alone, as for git. A diff is
-//! whole or empty, never cut: bytes that are not text, and what is too large to show, have none.
+//! Knows bytes of two sides and nothing of where they come from; the lines are compared as for proposed changes, and
+//! kinds and modes are told besides. A diff is whole or empty, never cut: bytes that are not text, and what is too large to show, have none.
 
-use std::fmt::Write;
-use std::ops::Range;
 use std::time::Instant;
 
 use loggia_domain::FileState;
-use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
 use super::bounds::{ALL_DIFF_BYTES, ALL_DIFF_TIME, DIFF_BYTES, DIFF_SIDE_BYTES, DIFF_TIME};
-
-/// Unchanged lines around a change, as many as git shows.
-const CONTEXT: usize = 3;
+use crate::changes::{UnifiedDiff, quoted};
 
 /// One side of a change.
 #[derive(Debug)]
@@ -70,56 +65,13 @@ fn diff(path: &str, before: Option<&Side>, after: Option<&Side>, deadline: Insta
         (Some(old), Some(new)) if old != new => out += &format!("old mode {old:06o}\nnew mode {new:06o}\n"),
         _ => {}
     }
-    if old != new {
-        out += &format!("--- {}\n", before.map_or("/dev/null".into(), |_| ended(old_name)));
-        out += &format!("+++ {}\n", after.map_or("/dev/null".into(), |_| ended(new_name)));
-        put_hunks(&mut out, old, new, deadline);
+    let (old, new) = (before.map(|_| old.as_bytes()), after.map(|_| new.as_bytes()));
+    let lines = UnifiedDiff::between_by(deadline, path, old, new).ok()?;
+    // An empty file that comes or goes has no lines to show, only the mode above.
+    if !lines.hunks.is_empty() {
+        out += &lines.text;
     }
     Some(out)
-}
-
-fn put_hunks(out: &mut String, old: &str, new: &str, deadline: Instant) {
-    let old: Vec<&str> = old.split_inclusive('\n').collect();
-    let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
-    for group in group_diff_ops(ops, CONTEXT) {
-        put_hunk(out, &group, &old, &new);
-    }
-}
-
-fn put_hunk(out: &mut String, ops: &[DiffOp], old: &[&str], new: &[&str]) {
-    let (Some(first), Some(last)) = (ops.first(), ops.last()) else { return };
-    let old_range = first.old_range().start..last.old_range().end;
-    let new_range = first.new_range().start..last.new_range().end;
-    *out += &format!("@@ -{} +{} @@\n", lines_of(&old_range), lines_of(&new_range));
-    for op in ops {
-        let (tag, old_range, new_range) = op.as_tag_tuple();
-        if tag == DiffTag::Equal {
-            put_lines(out, ' ', &old[old_range]);
-        } else {
-            put_lines(out, '-', &old[old_range]);
-            put_lines(out, '+', &new[new_range]);
-        }
-    }
-}
-
-fn put_lines(out: &mut String, sign: char, lines: &[&str]) {
-    for line in lines {
-        out.push(sign);
-        out.push_str(line);
-        if !line.ends_with('\n') {
-            out.push_str("\n\\ No newline at end of file\n");
-        }
-    }
-}
-
-/// A hunk's place: counted from one, or the line before it if it has none.
-fn lines_of(range: &Range<usize>) -> String {
-    match range.len() {
-        0 => format!("{},0", range.start),
-        1 => format!("{}", range.start + 1),
-        len => format!("{},{len}", range.start + 1),
-    }
 }
 
 fn text(side: &Side) -> Option<&str> {
@@ -132,32 +84,6 @@ fn git_mode(side: &Side) -> u32 {
         true => 0o120_000,
         false => 0o100_000 | side.state.mode,
     }
-}
-
-/// A name as git writes it: with what would break the line written as in C, and all of it in quotes then.
-fn quoted(start: &str, path: &str) -> String {
-    let is_odd = |c: char| c.is_ascii_control() || c == '"' || c == '\\';
-    if !path.contains(is_odd) {
-        return format!("{start}{path}");
-    }
-    let mut out = format!("\"{start}");
-    for c in path.chars() {
-        match c {
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '"' | '\\' => out.extend(['\\', c]),
-            c if is_odd(c) => write!(out, "\\{:03o}", u32::from(c)).expect("a string takes all writes"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// A name with a space ends in a tab, so that readers know where it ends.
-fn ended(name: String) -> String {
-    if name.contains(' ') { name + "\t" } else { name }
 }
 
 #[cfg(test)]

@@ -123,6 +123,8 @@ pub struct Batch {
     pub patches: Vec<PatchId>,
     /// Whether the collection is complete.
     pub complete: bool,
+    /// The question about it, once it is asked; also when it has been answered.
+    pub asked: Option<ApprovalId>,
 }
 
 /// What a session is doing.
@@ -257,7 +259,7 @@ impl State {
             }
             EventBody::PatchDropped { patch, failure } => self.drop_patch(event.seq, *patch, failure),
             EventBody::BatchStarted { batch } => {
-                self.batch = Some(Batch { id: *batch, patches: Vec::new(), complete: false });
+                self.batch = Some(Batch { id: *batch, patches: Vec::new(), complete: false, asked: None });
             }
             EventBody::ChangeCollected { patch, .. } => {
                 if let Some(batch) = &mut self.batch {
@@ -329,8 +331,10 @@ impl State {
     }
 
     fn ask(&mut self, approval: ApprovalId, asked: Pending) {
-        if let Some(call) = asked.call {
-            self.at_call(call, |open| open.stage = CallStage::Asked(approval));
+        match (asked.call, &mut self.batch) {
+            (Some(call), _) => self.at_call(call, |open| open.stage = CallStage::Asked(approval)),
+            (None, Some(batch)) => batch.asked = Some(approval),
+            (None, None) => {}
         }
         self.pending.insert(approval, asked);
     }

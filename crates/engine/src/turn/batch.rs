@@ -76,9 +76,10 @@ impl Turn {
     pub(super) async fn decide_batch(&self, state: &State) -> Result<(), Stop> {
         let usage = state.turn.as_ref().map(|turn| turn.usage).unwrap_or_default();
         let done = EventBody::TurnEnded { end: TurnEnd::Done, usage };
-        let asked = state.pending.iter().find(|(_, pending)| pending.call.is_none());
-        let Some((approval, _)) = asked else { return Ok(self.link.record(vec![done]).await?) };
-        let clearance = self.clearance(*approval).await?;
+        // It may have been answered already, by somebody who was quick or wants no questions.
+        let asked = state.batch.as_ref().and_then(|batch| batch.asked);
+        let Some(approval) = asked else { return Ok(self.link.record(vec![done]).await?) };
+        let clearance = self.clearance(approval).await?;
         let (chosen, left) = choose(collected(state).cloned().collect(), &clearance.scope);
         let Some((first, _)) = chosen.first() else {
             let mut events = applied_events(&[], &left, Executor::Server, &[]);

@@ -3,6 +3,7 @@
 //! The summary is an event, so that the journal keeps what was said and everybody can see what the model still
 //! knows of it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -94,11 +95,18 @@ impl Turn {
 /// Where the kept part begins: as early as its size allows, at a place where no call is parted from its result.
 fn boundary(items: &[Arc<HistoryItem>], room: u64) -> Option<usize> {
     let mut best = None;
+    let mut answers = HashSet::new();
     for place in (1..items.len()).rev() {
+        match &items[place].said {
+            Said::Tool { call, .. } => drop(answers.insert(call.id)),
+            Said::Assistant { message, .. } => message.calls.iter().for_each(|call| drop(answers.remove(&call.id))),
+            Said::User { .. } | Said::Context(_) | Said::Notice(_) | Said::Summary(_) => {}
+        }
         if context::estimate(&context::conversation(&items[place..])) > room && best.is_some() {
             break;
         }
-        if matches!(items[place].said, Said::User { .. } | Said::Assistant { .. } | Said::Notice(_)) {
+        let begins = matches!(items[place].said, Said::User { .. } | Said::Assistant { .. } | Said::Notice(_));
+        if begins && answers.is_empty() {
             best = Some(place);
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use loggia_domain::{CodeFinding, JsonText, ModelMessage, ModelRequest, ToolOutcome};
+use loggia_domain::{CodeFinding, JsonText, ModelMessage, ModelRequest, ToolCall, ToolOutcome};
 
 use crate::session::{HistoryItem, Said, State};
 use crate::turn::{Stop, Turn};
@@ -48,9 +48,38 @@ fn system(instructions: &str, state: &State) -> String {
     text
 }
 
-/// What was said, as messages.
+/// What was said, as messages. Providers want the results of calls right after the reply that made them: what was
+/// said in between comes after them. A call that never got a result gets one that says so.
 pub(super) fn conversation(items: &[Arc<HistoryItem>]) -> Vec<ModelMessage> {
-    items.iter().map(|item| message(&item.said)).collect()
+    let mut messages = Vec::with_capacity(items.len());
+    let (mut open, mut between): (Vec<&ToolCall>, Vec<ModelMessage>) = (Vec::new(), Vec::new());
+    for item in items {
+        match &item.said {
+            Said::Tool { call, .. } => open.retain(|waiting| waiting.id != call.id),
+            Said::Assistant { message, .. } => {
+                messages.extend(open.drain(..).map(unanswered));
+                messages.append(&mut between);
+                open.extend(&message.calls);
+            }
+            said if !open.is_empty() => {
+                between.push(self::message(said));
+                continue;
+            }
+            _ => {}
+        }
+        messages.push(message(&item.said));
+        if open.is_empty() {
+            messages.append(&mut between);
+        }
+    }
+    messages.extend(open.into_iter().map(unanswered));
+    messages.append(&mut between);
+    messages
+}
+
+fn unanswered(call: &ToolCall) -> ModelMessage {
+    let (output, failed) = told(&ToolOutcome::Cancelled);
+    ModelMessage::ToolResult { call: call.clone(), output, failed }
 }
 
 fn message(said: &Said) -> ModelMessage {

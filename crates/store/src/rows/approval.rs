@@ -14,7 +14,8 @@ use crate::rows::parts::{StoredActor, Str, Text, list, texts, unlist, untext};
 #[derive(Serialize, Deserialize)]
 pub(super) struct ApprovalAsked<'a> {
     pub(super) approval: Text<ApprovalId>,
-    pub(super) call: Text<CallId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) call: Option<Text<CallId>>,
     pub(super) question: StoredQuestion<'a>,
     pub(super) risk: Text<Risk>,
     /// Milliseconds since 1970.
@@ -27,7 +28,7 @@ impl From<ApprovalAsked<'_>> for EventBody {
         let ApprovalAsked { approval, call, question, risk, expires } = row;
         Self::ApprovalAsked {
             approval: approval.0,
-            call: call.0,
+            call: call.map(|call| call.0),
             question: question.into(),
             risk: risk.0,
             expires: expires.map(Timestamp),

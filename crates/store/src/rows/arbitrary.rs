@@ -7,10 +7,10 @@
 
 use loggia_domain::{
     Actor, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget, CallId,
-    CheckpointId, ClientId, ContentHash, Door, EventBody, Executor, FileChange, FileChangeKind, Hunk,
-    Instruction, JsonText, MessageId, ModelName, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset,
-    Question, Remember, RetrievalStage, Risk, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd,
-    TurnFailure, Usage, WorkspaceId,
+    CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor, FileChange,
+    FileChangeKind, FileState, Hunk, Instruction, JsonText, MessageId, ModelName, ObservedChange, Patch,
+    PatchFailure, PatchId, Plan, PlanStep, Preset, Question, Remember, RetrievalStage, Risk, Role,
+    SandboxLevel, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -21,8 +21,8 @@ use proptest::sample::select;
 pub(crate) fn any_body() -> BoxedStrategy<EventBody> {
     prop_oneof![
         4 => about_session(),
-        6 => about_turn(),
-        3 => about_tool(),
+        8 => about_turn(),
+        4 => about_tool(),
         6 => about_patch(),
         2 => about_approval(),
         4 => about_history(),
@@ -56,9 +56,11 @@ fn about_session() -> BoxedStrategy<EventBody> {
 
 fn about_turn() -> BoxedStrategy<EventBody> {
     prop_oneof![
-        (text(), option::of(json()), actor()).prop_map(|(text, context, by)| {
-            EventBody::TurnStarted { instruction: Instruction { text, context }, by }
-        }),
+        (instruction(), actor())
+            .prop_map(|(instruction, by)| EventBody::InstructionQueued { instruction, by }),
+        (instruction(), actor(), option::of(any::<u64>().prop_map(Seq)))
+            .prop_map(|(instruction, by, queued)| EventBody::TurnStarted { instruction, by, queued }),
+        (json(), actor()).prop_map(|(context, by)| EventBody::ContextUpdated { context, by }),
         actor().prop_map(|by| EventBody::TurnContinued { by }),
         (stage(), any::<u32>()).prop_map(|(stage, results)| EventBody::Retrieved { stage, results }),
         plan().prop_map(|plan| EventBody::PlanChanged { plan }),
@@ -77,14 +79,17 @@ fn about_tool() -> BoxedStrategy<EventBody> {
         call().prop_map(|call| EventBody::ToolRequested { call }),
         (id(CallId::from_bytes), executor())
             .prop_map(|(call, executor)| EventBody::ToolStarted { call, executor }),
-        (id(CallId::from_bytes), outcome(), files(), any::<u64>()).prop_map(
-            |(call, outcome, files, milliseconds)| EventBody::ToolEnded {
+        (id(CallId::from_bytes), outcome(), files(), option::of(command()), any::<u64>()).prop_map(
+            |(call, outcome, files, command, milliseconds)| EventBody::ToolEnded {
                 call,
                 outcome,
                 files,
+                command,
                 milliseconds
             }
         ),
+        (id(CallId::from_bytes), vec(observed(), 0..3), any::<u64>())
+            .prop_map(|(call, changes, beyond_undo)| EventBody::FilesChanged { call, changes, beyond_undo }),
     ]
     .boxed()
 }
@@ -92,8 +97,9 @@ fn about_tool() -> BoxedStrategy<EventBody> {
 fn about_patch() -> BoxedStrategy<EventBody> {
     prop_oneof![
         patch().prop_map(|patch| EventBody::PatchProposed { patch }),
-        (id(PatchId::from_bytes), option::of(indexes()), executor())
-            .prop_map(|(patch, hunks, executor)| EventBody::PatchApplied { patch, hunks, executor }),
+        (id(PatchId::from_bytes), option::of(indexes()), executor(), option::of(file_change())).prop_map(
+            |(patch, hunks, executor, change)| EventBody::PatchApplied { patch, hunks, executor, change }
+        ),
         (id(PatchId::from_bytes), patch_failure())
             .prop_map(|(patch, failure)| EventBody::PatchDropped { patch, failure }),
         id(BatchId::from_bytes).prop_map(|batch| EventBody::BatchStarted { batch }),
@@ -107,11 +113,10 @@ fn about_patch() -> BoxedStrategy<EventBody> {
 fn about_approval() -> BoxedStrategy<EventBody> {
     let expires = option::of(any::<i64>().prop_map(Timestamp));
     prop_oneof![
-        (id(ApprovalId::from_bytes), id(CallId::from_bytes), question(), risk(), expires).prop_map(
-            |(approval, call, question, risk, expires)| {
+        (id(ApprovalId::from_bytes), option::of(id(CallId::from_bytes)), question(), risk(), expires)
+            .prop_map(|(approval, call, question, risk, expires)| {
                 EventBody::ApprovalAsked { approval, call, question, risk, expires }
-            }
-        ),
+            }),
         (id(ApprovalId::from_bytes), answer(), actor())
             .prop_map(|(approval, answer, by)| EventBody::ApprovalDecided { approval, answer, by }),
     ]
@@ -208,9 +213,10 @@ fn usage() -> BoxedStrategy<Usage> {
 
 fn actor() -> BoxedStrategy<Actor> {
     let door = select(vec![Door::Http, Door::Rpc, Door::Console, Door::Inside]);
+    let role = select(vec![Role::Watch, Role::Drive, Role::Admin]);
     prop_oneof![
-        3 => (id(ClientId::from_bytes), text(), door)
-            .prop_map(|(id, name, door)| Actor::Client { id, name, door }),
+        3 => (id(ClientId::from_bytes), text(), door, role)
+            .prop_map(|(id, name, door, role)| Actor::Client { id, name, door, role }),
         1 => Just(Actor::Policy),
         1 => Just(Actor::Engine),
     ]
@@ -219,6 +225,25 @@ fn actor() -> BoxedStrategy<Actor> {
 
 fn executor() -> BoxedStrategy<Executor> {
     prop_oneof![Just(Executor::Server), id(ClientId::from_bytes).prop_map(Executor::Client)].boxed()
+}
+
+fn instruction() -> BoxedStrategy<Instruction> {
+    (text(), option::of(json()), any::<bool>())
+        .prop_map(|(text, context, preview)| Instruction { text, context, preview })
+        .boxed()
+}
+
+fn command() -> BoxedStrategy<CommandSummary> {
+    use SandboxLevel::{Confined, Isolated, None, Partial};
+    let exit = prop_oneof![
+        any::<i32>().prop_map(CommandExit::Code),
+        any::<i32>().prop_map(CommandExit::Signal),
+        Just(CommandExit::TimedOut),
+    ];
+    let sandbox = option::of(select(vec![None, Partial, Confined, Isolated]));
+    (exit, sandbox, any::<u64>())
+        .prop_map(|(exit, sandbox, left_out)| CommandSummary { exit, sandbox, left_out })
+        .boxed()
 }
 
 fn plan() -> BoxedStrategy<Plan> {
@@ -270,12 +295,23 @@ fn outcome() -> BoxedStrategy<ToolOutcome> {
 }
 
 fn files() -> BoxedStrategy<Vec<FileChange>> {
-    let change = (text(), file_change_kind(), option::of(hash())).prop_map(|(path, kind, now)| FileChange {
-        path,
-        kind,
-        now,
-    });
-    vec(change, 0..3).boxed()
+    vec(file_change(), 0..3).boxed()
+}
+
+fn file_change() -> BoxedStrategy<FileChange> {
+    (text(), option::of(file_state()), option::of(file_state()))
+        .prop_map(|(path, before, after)| FileChange { path, before, after })
+        .boxed()
+}
+
+fn file_state() -> BoxedStrategy<FileState> {
+    (hash(), any::<u32>(), any::<bool>())
+        .prop_map(|(hash, mode, is_link)| FileState { hash, mode, is_link })
+        .boxed()
+}
+
+fn observed() -> BoxedStrategy<ObservedChange> {
+    (file_change(), text()).prop_map(|(change, diff)| ObservedChange { change, diff }).boxed()
 }
 
 fn patch() -> BoxedStrategy<Patch> {
@@ -319,6 +355,8 @@ fn hunk() -> BoxedStrategy<Hunk> {
 fn patch_failure() -> BoxedStrategy<PatchFailure> {
     prop_oneof![
         Just(PatchFailure::Refused),
+        Just(PatchFailure::Superseded),
+        Just(PatchFailure::Withdrawn),
         option::of(hash()).prop_map(|found| PatchFailure::Conflict { found }),
         text().prop_map(|message| PatchFailure::Unwritable { message }),
     ]

@@ -4,10 +4,10 @@
 
 use loggia_domain::{
     Actor, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget, CallId,
-    CheckpointId, ClientId, ContentHash, Door, EventBody, Executor, FileChange, FileChangeKind, Hunk,
-    Instruction, JsonText, MessageId, ModelName, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset,
-    Question, Remember, RetrievalStage, Risk, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd,
-    TurnFailure, Usage, WorkspaceId,
+    CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor, FileChange,
+    FileChangeKind, FileState, Hunk, Instruction, JsonText, MessageId, ModelName, ObservedChange, Patch,
+    PatchFailure, PatchId, Plan, PlanStep, Preset, Question, Remember, RetrievalStage, Risk, Role,
+    SandboxLevel, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
 };
 
 /// An event, and the kind and the data of its row.
@@ -15,7 +15,8 @@ pub(super) type Sample = (EventBody, &'static str, &'static str);
 
 /// At least one row of each kind, and every word and alternative in some row.
 pub(super) fn samples() -> Vec<Sample> {
-    [sessions(), turns(), turn_ends(), tools(), patches(), questions(), answers(), history()].concat()
+    [sessions(), turns(), turn_ends(), tools(), commands(), patches(), questions(), answers(), history()]
+        .concat()
 }
 
 fn sessions() -> Vec<Sample> {
@@ -37,10 +38,10 @@ fn sessions() -> Vec<Sample> {
                 preset: Some(Preset::AutoEdit),
                 budget: Budget { tokens: Some(u64::MAX), micro_dollars: Some(0) },
                 forked_from: Some((SessionId::from_bytes([2; 16]), Seq(7))),
-                by: client(Door::Http),
+                by: client(Door::Http, Role::Drive),
             },
             "session_opened",
-            r#"{"workspace":"ws_01010101010101010101010101010101","title":"Grüße \"an\" alle\n","model":"local:small","preset":"auto_edit","budget":{"tokens":18446744073709551615,"micro_dollars":0},"forked_from":{"session":"ses_02020202020202020202020202020202","seq":7},"by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"http"}}}"#,
+            r#"{"workspace":"ws_01010101010101010101010101010101","title":"Grüße \"an\" alle\n","model":"local:small","preset":"auto_edit","budget":{"tokens":18446744073709551615,"micro_dollars":0},"forked_from":{"session":"ses_02020202020202020202020202020202","seq":7},"by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"http","role":"drive"}}}"#,
         ),
         (
             least(Preset::ReadOnly),
@@ -58,9 +59,9 @@ fn sessions() -> Vec<Sample> {
             r#"{"workspace":"ws_01010101010101010101010101010101","preset":"full","budget":{},"by":{"engine":{}}}"#,
         ),
         (
-            EventBody::SessionRenamed { title: String::new(), by: client(Door::Rpc) },
+            EventBody::SessionRenamed { title: String::new(), by: client(Door::Rpc, Role::Drive) },
             "session_renamed",
-            r#"{"title":"","by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"rpc"}}}"#,
+            r#"{"title":"","by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"rpc","role":"drive"}}}"#,
         ),
         (
             EventBody::ModelChanged {
@@ -75,15 +76,15 @@ fn sessions() -> Vec<Sample> {
             EventBody::ModelChanged {
                 model: ModelName("a:b".to_owned()),
                 reason: None,
-                by: client(Door::Console),
+                by: client(Door::Console, Role::Admin),
             },
             "model_changed",
-            r#"{"model":"a:b","by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"console"}}}"#,
+            r#"{"model":"a:b","by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"console","role":"admin"}}}"#,
         ),
         (
-            EventBody::SessionClosed { by: client(Door::Inside) },
+            EventBody::SessionClosed { by: client(Door::Inside, Role::Watch) },
             "session_closed",
-            r#"{"by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"inside"}}}"#,
+            r#"{"by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"inside","role":"watch"}}}"#,
         ),
     ]
 }
@@ -96,19 +97,35 @@ fn turns() -> Vec<Sample> {
                 instruction: Instruction {
                     text: "tidy\u{0} up".to_owned(),
                     context: Some(JsonText("{ \"open\": [] }".to_owned())),
+                    preview: true,
                 },
                 by: Actor::Engine,
+                queued: Some(Seq(5)),
             },
             "turn_started",
-            r#"{"instruction":{"text":"tidy\u0000 up","context":"{ \"open\": [] }"},"by":{"engine":{}}}"#,
+            r#"{"instruction":{"text":"tidy\u0000 up","context":"{ \"open\": [] }","preview":true},"by":{"engine":{}},"queued":5}"#,
         ),
         (
             EventBody::TurnStarted {
-                instruction: Instruction { text: String::new(), context: None },
+                instruction: Instruction { text: String::new(), context: None, preview: false },
                 by: Actor::Engine,
+                queued: None,
             },
             "turn_started",
-            r#"{"instruction":{"text":""},"by":{"engine":{}}}"#,
+            r#"{"instruction":{"text":"","preview":false},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::InstructionQueued {
+                instruction: Instruction { text: "then test".to_owned(), context: None, preview: false },
+                by: Actor::Engine,
+            },
+            "instruction_queued",
+            r#"{"instruction":{"text":"then test","preview":false},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::ContextUpdated { context: JsonText("{ \"open\": [] }".to_owned()), by: Actor::Engine },
+            "context_updated",
+            r#"{"context":"{ \"open\": [] }","by":{"engine":{}}}"#,
         ),
         (EventBody::TurnContinued { by: Actor::Engine }, "turn_continued", r#"{"by":{"engine":{}}}"#),
         (retrieved(RetrievalStage::Symbols, 0), "retrieved", r#"{"stage":"symbols","results":0}"#),
@@ -220,6 +237,7 @@ fn tools() -> Vec<Sample> {
         call: CallId::from_bytes([5; 16]),
         outcome,
         files,
+        command: None,
         milliseconds: 12,
     };
     vec![
@@ -241,7 +259,7 @@ fn tools() -> Vec<Sample> {
         (
             ended(ToolOutcome::Succeeded { output: "ok".to_owned() }, files()),
             "tool_ended",
-            r#"{"call":"call_05050505050505050505050505050505","outcome":{"succeeded":{"output":"ok"}},"files":[{"path":"a","kind":"created","now":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"},{"path":"b","kind":"modified","now":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"},{"path":"c","kind":"deleted"}],"milliseconds":12}"#,
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"succeeded":{"output":"ok"}},"files":[{"path":"a","after":{"hash":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","mode":420,"is_link":false}},{"path":"b","before":{"hash":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","mode":420,"is_link":false},"after":{"hash":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b","mode":493,"is_link":false}},{"path":"c","before":{"hash":"0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c","mode":511,"is_link":true}}],"milliseconds":12}"#,
         ),
         (
             ended(ToolOutcome::Failed { message: "no".to_owned() }, vec![]),
@@ -257,6 +275,56 @@ fn tools() -> Vec<Sample> {
             ended(ToolOutcome::Cancelled, vec![]),
             "tool_ended",
             r#"{"call":"call_05050505050505050505050505050505","outcome":{"cancelled":{}},"files":[],"milliseconds":12}"#,
+        ),
+    ]
+}
+
+fn commands() -> Vec<Sample> {
+    let ended = |exit, sandbox| EventBody::ToolEnded {
+        call: CallId::from_bytes([5; 16]),
+        outcome: ToolOutcome::Cancelled,
+        files: vec![],
+        command: Some(CommandSummary { exit, sandbox, left_out: 7 }),
+        milliseconds: 12,
+    };
+    let kind = "tool_ended";
+    vec![
+        (
+            ended(CommandExit::Code(-1), None),
+            kind,
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"cancelled":{}},"files":[],"command":{"exit":{"code":{"code":-1}},"left_out":7},"milliseconds":12}"#,
+        ),
+        (
+            ended(CommandExit::Code(0), Some(SandboxLevel::None)),
+            kind,
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"cancelled":{}},"files":[],"command":{"exit":{"code":{"code":0}},"sandbox":"none","left_out":7},"milliseconds":12}"#,
+        ),
+        (
+            ended(CommandExit::Signal(9), Some(SandboxLevel::Partial)),
+            kind,
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"cancelled":{}},"files":[],"command":{"exit":{"signal":{"signal":9}},"sandbox":"partial","left_out":7},"milliseconds":12}"#,
+        ),
+        (
+            ended(CommandExit::TimedOut, Some(SandboxLevel::Confined)),
+            kind,
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"cancelled":{}},"files":[],"command":{"exit":{"timed_out":{}},"sandbox":"confined","left_out":7},"milliseconds":12}"#,
+        ),
+        (
+            ended(CommandExit::TimedOut, Some(SandboxLevel::Isolated)),
+            kind,
+            r#"{"call":"call_05050505050505050505050505050505","outcome":{"cancelled":{}},"files":[],"command":{"exit":{"timed_out":{}},"sandbox":"isolated","left_out":7},"milliseconds":12}"#,
+        ),
+        (
+            EventBody::FilesChanged {
+                call: CallId::from_bytes([5; 16]),
+                changes: files()
+                    .into_iter()
+                    .map(|change| ObservedChange { change, diff: "@@\n".to_owned() })
+                    .collect(),
+                beyond_undo: 2,
+            },
+            "files_changed",
+            r#"{"call":"call_05050505050505050505050505050505","changes":[{"change":{"path":"a","after":{"hash":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","mode":420,"is_link":false}},"diff":"@@\n"},{"change":{"path":"b","before":{"hash":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","mode":420,"is_link":false},"after":{"hash":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b","mode":493,"is_link":false}},"diff":"@@\n"},{"change":{"path":"c","before":{"hash":"0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c","mode":511,"is_link":true}},"diff":"@@\n"}],"beyond_undo":2}"#,
         ),
     ]
 }
@@ -285,19 +353,34 @@ fn patches() -> Vec<Sample> {
             r#"{"patch":{"id":"patch_06060606060606060606060606060606","call":"call_05050505050505050505050505050505","path":"src/a.rs","kind":"created","diff":"@@ -1 +1 @@\n-a\n+b\n","hunks":[],"rationale":"b is better","acceptance_criteria":[]}}"#,
         ),
         (
-            EventBody::PatchApplied { patch, hunks: Some(vec![0, 2]), executor: Executor::Server },
+            EventBody::PatchApplied {
+                patch,
+                hunks: Some(vec![0, 2]),
+                executor: Executor::Server,
+                change: None,
+            },
             "patch_applied",
             r#"{"patch":"patch_06060606060606060606060606060606","hunks":[0,2],"executor":{"server":{}}}"#,
         ),
         (
-            EventBody::PatchApplied { patch, hunks: Some(vec![]), executor: Executor::Server },
+            EventBody::PatchApplied { patch, hunks: Some(vec![]), executor: Executor::Server, change: None },
             "patch_applied",
             r#"{"patch":"patch_06060606060606060606060606060606","hunks":[],"executor":{"server":{}}}"#,
         ),
         (
-            EventBody::PatchApplied { patch, hunks: None, executor: Executor::Server },
+            EventBody::PatchApplied { patch, hunks: None, executor: Executor::Server, change: None },
             "patch_applied",
             r#"{"patch":"patch_06060606060606060606060606060606","executor":{"server":{}}}"#,
+        ),
+        (
+            EventBody::PatchApplied {
+                patch,
+                hunks: None,
+                executor: Executor::Server,
+                change: files().into_iter().next(),
+            },
+            "patch_applied",
+            r#"{"patch":"patch_06060606060606060606060606060606","executor":{"server":{}},"change":{"path":"a","after":{"hash":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","mode":420,"is_link":false}}}"#,
         ),
         (
             dropped(PatchFailure::Refused),
@@ -313,6 +396,16 @@ fn patches() -> Vec<Sample> {
             dropped(PatchFailure::Conflict { found: None }),
             "patch_dropped",
             r#"{"patch":"patch_06060606060606060606060606060606","failure":{"conflict":{}}}"#,
+        ),
+        (
+            dropped(PatchFailure::Superseded),
+            "patch_dropped",
+            r#"{"patch":"patch_06060606060606060606060606060606","failure":{"superseded":{}}}"#,
+        ),
+        (
+            dropped(PatchFailure::Withdrawn),
+            "patch_dropped",
+            r#"{"patch":"patch_06060606060606060606060606060606","failure":{"withdrawn":{}}}"#,
         ),
         (
             dropped(PatchFailure::Unwritable { message: "disk full".to_owned() }),
@@ -340,7 +433,7 @@ fn patches() -> Vec<Sample> {
 fn questions() -> Vec<Sample> {
     let asked = |question, risk, expires| EventBody::ApprovalAsked {
         approval: ApprovalId::from_bytes([8; 16]),
-        call: CallId::from_bytes([5; 16]),
+        call: Some(CallId::from_bytes([5; 16])),
         question,
         risk,
         expires,
@@ -396,6 +489,17 @@ fn questions() -> Vec<Sample> {
             kind,
             r#"{"approval":"req_08080808080808080808080808080808","call":"call_05050505050505050505050505050505","question":{"tool":{"tool":"fetch","arguments":"{}"}},"risk":"medium"}"#,
         ),
+        (
+            EventBody::ApprovalAsked {
+                approval: ApprovalId::from_bytes([8; 16]),
+                call: None,
+                question: Question::Patches { tool: "edit_file".to_owned(), patches: vec![] },
+                risk: Risk::Low,
+                expires: None,
+            },
+            kind,
+            r#"{"approval":"req_08080808080808080808080808080808","question":{"patches":{"tool":"edit_file","patches":[]}},"risk":"low"}"#,
+        ),
     ]
 }
 
@@ -442,7 +546,7 @@ fn history() -> Vec<Sample> {
         (
             EventBody::Undone { checkpoint, files: files(), by: Actor::Engine },
             "undone",
-            r#"{"checkpoint":"cp_09090909090909090909090909090909","files":[{"path":"a","kind":"created","now":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"},{"path":"b","kind":"modified","now":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"},{"path":"c","kind":"deleted"}],"by":{"engine":{}}}"#,
+            r#"{"checkpoint":"cp_09090909090909090909090909090909","files":[{"path":"a","after":{"hash":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","mode":420,"is_link":false}},{"path":"b","before":{"hash":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","mode":420,"is_link":false},"after":{"hash":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b","mode":493,"is_link":false}},{"path":"c","before":{"hash":"0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c","mode":511,"is_link":true}}],"by":{"engine":{}}}"#,
         ),
         (
             EventBody::Redone { checkpoint, files: vec![], by: Actor::Engine },
@@ -457,8 +561,8 @@ fn history() -> Vec<Sample> {
     ]
 }
 
-fn client(door: Door) -> Actor {
-    Actor::Client { id: ClientId::from_bytes([3; 16]), name: "editor".to_owned(), door }
+fn client(door: Door, role: Role) -> Actor {
+    Actor::Client { id: ClientId::from_bytes([3; 16]), name: "editor".to_owned(), door, role }
 }
 
 fn call(provider_id: Option<&str>) -> ToolCall {
@@ -471,11 +575,12 @@ fn call(provider_id: Option<&str>) -> ToolCall {
 }
 
 fn files() -> Vec<FileChange> {
-    let change = |path: &str, kind, now| FileChange { path: path.to_owned(), kind, now };
+    let state = |byte, mode, is_link| FileState { hash: ContentHash([byte; 32]), mode, is_link };
+    let change = |path: &str, before, after| FileChange { path: path.to_owned(), before, after };
     vec![
-        change("a", FileChangeKind::Created, Some(ContentHash([10; 32]))),
-        change("b", FileChangeKind::Modified, Some(ContentHash([11; 32]))),
-        change("c", FileChangeKind::Deleted, None),
+        change("a", None, Some(state(10, 0o644, false))),
+        change("b", Some(state(10, 0o644, false)), Some(state(11, 0o755, false))),
+        change("c", Some(state(12, 0o777, true)), None),
     ]
 }
 

@@ -6,8 +6,8 @@
 use loggia_domain::{CheckpointId, EventBody, Seq};
 use serde::{Deserialize, Serialize};
 
+use crate::rows::file::StoredFileChange;
 use crate::rows::parts::{StoredActor, Str, Text, unlist};
-use crate::rows::patch::StoredFileChange;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct CheckpointTaken {

@@ -9,7 +9,8 @@ use std::marker::PhantomData;
 
 use loggia_domain::{
     Actor, ApprovalId, BatchId, CallId, CheckpointId, ClientId, ContentHash, Door, FileChangeKind, MessageId,
-    PatchId, Preset, Remember, RetrievalStage, Risk, SessionId, Usage, WorkspaceId,
+    PatchId, Preset, Remember, RetrievalStage, Risk, Role, SandboxLevel, SessionId, TurnId, Usage,
+    WorkspaceId,
 };
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -76,7 +77,8 @@ macro_rules! ids {
 }
 
 ids! {
-    ApprovalId, BatchId, CallId, CheckpointId, ClientId, MessageId, PatchId, SessionId, WorkspaceId,
+    ApprovalId, BatchId, CallId, CheckpointId, ClientId, MessageId, PatchId, SessionId, TurnId,
+    WorkspaceId,
 }
 
 impl AsText for ContentHash {
@@ -159,13 +161,15 @@ words! {
     Remember { Once = "once", Session = "session", Workspace = "workspace" }
     RetrievalStage { Symbols = "symbols", Text = "text", Vectors = "vectors", Ranking = "ranking" }
     Risk { Low = "low", Medium = "medium", High = "high" }
+    Role { Watch = "watch", Drive = "drive", Admin = "admin" }
+    SandboxLevel { None = "none", Partial = "partial", Confined = "confined", Isolated = "isolated" }
 }
 
 /// Who did something.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum StoredActor<'a> {
-    Client { id: Text<ClientId>, name: Str<'a>, door: Text<Door> },
+    Client { id: Text<ClientId>, name: Str<'a>, door: Text<Door>, role: Text<Role> },
     Policy {},
     Engine {},
 }
@@ -173,8 +177,8 @@ pub(super) enum StoredActor<'a> {
 impl<'a> From<&'a Actor> for StoredActor<'a> {
     fn from(actor: &'a Actor) -> Self {
         match actor {
-            Actor::Client { id, name, door } => {
-                Self::Client { id: Text(*id), name: name.into(), door: Text(*door) }
+            Actor::Client { id, name, door, role } => {
+                Self::Client { id: Text(*id), name: name.into(), door: Text(*door), role: Text(*role) }
             }
             Actor::Policy => Self::Policy {},
             Actor::Engine => Self::Engine {},
@@ -185,8 +189,8 @@ impl<'a> From<&'a Actor> for StoredActor<'a> {
 impl From<StoredActor<'_>> for Actor {
     fn from(row: StoredActor<'_>) -> Self {
         match row {
-            StoredActor::Client { id, name, door } => {
-                Self::Client { id: id.0, name: name.into(), door: door.0 }
+            StoredActor::Client { id, name, door, role } => {
+                Self::Client { id: id.0, name: name.into(), door: door.0, role: role.0 }
             }
             StoredActor::Policy {} => Self::Policy,
             StoredActor::Engine {} => Self::Engine,

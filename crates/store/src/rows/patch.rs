@@ -4,10 +4,11 @@
 //! Invariant: conversions name every field on both sides, so that none is dropped in silence.
 
 use loggia_domain::{
-    BatchId, CallId, ContentHash, EventBody, FileChange, FileChangeKind, Hunk, Patch, PatchFailure, PatchId,
+    BatchId, CallId, ContentHash, EventBody, FileChangeKind, Hunk, Patch, PatchFailure, PatchId,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::rows::file::StoredFileChange;
 use crate::rows::parts::{Str, Text, list, unlist};
 use crate::rows::tool::StoredExecutor;
 
@@ -24,17 +25,20 @@ impl From<PatchProposed<'_>> for EventBody {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct PatchApplied {
+pub(super) struct PatchApplied<'a> {
     pub(super) patch: Text<PatchId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) hunks: Option<Vec<usize>>,
     pub(super) executor: StoredExecutor,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) change: Option<StoredFileChange<'a>>,
 }
 
-impl From<PatchApplied> for EventBody {
-    fn from(row: PatchApplied) -> Self {
-        let PatchApplied { patch, hunks, executor } = row;
-        Self::PatchApplied { patch: patch.0, hunks, executor: executor.into() }
+impl From<PatchApplied<'_>> for EventBody {
+    fn from(row: PatchApplied<'_>) -> Self {
+        let PatchApplied { patch, hunks, executor, change } = row;
+        let change = change.map(Into::into);
+        Self::PatchApplied { patch: patch.0, hunks, executor: executor.into(), change }
     }
 }
 
@@ -160,29 +164,6 @@ impl From<StoredHunk<'_>> for Hunk {
     }
 }
 
-/// What happened to a file.
-#[derive(Serialize, Deserialize)]
-pub(super) struct StoredFileChange<'a> {
-    path: Str<'a>,
-    kind: Text<FileChangeKind>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    now: Option<Text<ContentHash>>,
-}
-
-impl<'a> From<&'a FileChange> for StoredFileChange<'a> {
-    fn from(change: &'a FileChange) -> Self {
-        let FileChange { path, kind, now } = change;
-        Self { path: path.into(), kind: Text(*kind), now: now.map(Text) }
-    }
-}
-
-impl From<StoredFileChange<'_>> for FileChange {
-    fn from(row: StoredFileChange<'_>) -> Self {
-        let StoredFileChange { path, kind, now } = row;
-        Self { path: path.into(), kind: kind.0, now: now.map(|now| now.0) }
-    }
-}
-
 /// Why a patch was not applied.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -192,6 +173,8 @@ pub(super) enum StoredPatchFailure<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         found: Option<Text<ContentHash>>,
     },
+    Superseded {},
+    Withdrawn {},
     Unwritable {
         message: Str<'a>,
     },
@@ -202,6 +185,8 @@ impl<'a> From<&'a PatchFailure> for StoredPatchFailure<'a> {
         match failure {
             PatchFailure::Refused => Self::Refused {},
             PatchFailure::Conflict { found } => Self::Conflict { found: found.map(Text) },
+            PatchFailure::Superseded => Self::Superseded {},
+            PatchFailure::Withdrawn => Self::Withdrawn {},
             PatchFailure::Unwritable { message } => Self::Unwritable { message: message.into() },
         }
     }
@@ -212,6 +197,8 @@ impl From<StoredPatchFailure<'_>> for PatchFailure {
         match row {
             StoredPatchFailure::Refused {} => Self::Refused,
             StoredPatchFailure::Conflict { found } => Self::Conflict { found: found.map(|found| found.0) },
+            StoredPatchFailure::Superseded {} => Self::Superseded,
+            StoredPatchFailure::Withdrawn {} => Self::Withdrawn,
             StoredPatchFailure::Unwritable { message } => Self::Unwritable { message: message.into() },
         }
     }

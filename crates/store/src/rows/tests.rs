@@ -18,7 +18,9 @@ fn expected_kind(body: &EventBody) -> &'static str {
         EventBody::SessionRenamed { .. } => "session_renamed",
         EventBody::ModelChanged { .. } => "model_changed",
         EventBody::SessionClosed { .. } => "session_closed",
+        EventBody::InstructionQueued { .. } => "instruction_queued",
         EventBody::TurnStarted { .. } => "turn_started",
+        EventBody::ContextUpdated { .. } => "context_updated",
         EventBody::TurnContinued { .. } => "turn_continued",
         EventBody::Retrieved { .. } => "retrieved",
         EventBody::PlanChanged { .. } => "plan_changed",
@@ -29,6 +31,7 @@ fn expected_kind(body: &EventBody) -> &'static str {
         EventBody::ApprovalDecided { .. } => "approval_decided",
         EventBody::ToolStarted { .. } => "tool_started",
         EventBody::ToolEnded { .. } => "tool_ended",
+        EventBody::FilesChanged { .. } => "files_changed",
         EventBody::PatchApplied { .. } => "patch_applied",
         EventBody::PatchDropped { .. } => "patch_dropped",
         EventBody::BatchStarted { .. } => "batch_started",
@@ -114,8 +117,8 @@ fn fields_of_a_newer_version_are_ignored_inside_pieces() {
     );
     check_tolerated(
         "turn_started",
-        r#"{"instruction":{"text":"x","images":[]},"by":{"policy":{"rule":"r"}}}"#,
-        r#"{"instruction":{"text":"x"},"by":{"policy":{}}}"#,
+        r#"{"instruction":{"text":"x","preview":false,"images":[]},"by":{"policy":{"rule":"r"}}}"#,
+        r#"{"instruction":{"text":"x","preview":false},"by":{"policy":{}}}"#,
     );
 }
 

@@ -3,11 +3,14 @@
 //! Knows what is stored of a call, who runs it and how it ended. Refuses to read a call's arguments.
 //! Invariant: conversions name every field on both sides, so that none is dropped in silence.
 
-use loggia_domain::{CallId, ClientId, EventBody, Executor, JsonText, ToolCall, ToolOutcome};
+use loggia_domain::{
+    CallId, ClientId, CommandExit, CommandSummary, EventBody, Executor, JsonText, SandboxLevel, ToolCall,
+    ToolOutcome,
+};
 use serde::{Deserialize, Serialize};
 
+use crate::rows::file::StoredFileChange;
 use crate::rows::parts::{Str, Text, unlist};
-use crate::rows::patch::StoredFileChange;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct ToolRequested<'a> {
@@ -39,13 +42,21 @@ pub(super) struct ToolEnded<'a> {
     pub(super) call: Text<CallId>,
     pub(super) outcome: StoredOutcome<'a>,
     pub(super) files: Vec<StoredFileChange<'a>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) command: Option<StoredCommand>,
     pub(super) milliseconds: u64,
 }
 
 impl From<ToolEnded<'_>> for EventBody {
     fn from(row: ToolEnded<'_>) -> Self {
-        let ToolEnded { call, outcome, files, milliseconds } = row;
-        Self::ToolEnded { call: call.0, outcome: outcome.into(), files: unlist(files), milliseconds }
+        let ToolEnded { call, outcome, files, command, milliseconds } = row;
+        Self::ToolEnded {
+            call: call.0,
+            outcome: outcome.into(),
+            files: unlist(files),
+            command: command.map(Into::into),
+            milliseconds,
+        }
     }
 }
 
@@ -137,6 +148,58 @@ impl From<StoredOutcome<'_>> for ToolOutcome {
             StoredOutcome::Failed { message } => Self::Failed { message: message.into() },
             StoredOutcome::Denied { reason } => Self::Denied { reason: reason.into() },
             StoredOutcome::Cancelled {} => Self::Cancelled,
+        }
+    }
+}
+
+/// What is worth knowing of a command that ran.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredCommand {
+    exit: StoredExit,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sandbox: Option<Text<SandboxLevel>>,
+    left_out: u64,
+}
+
+impl From<CommandSummary> for StoredCommand {
+    fn from(command: CommandSummary) -> Self {
+        let CommandSummary { exit, sandbox, left_out } = command;
+        Self { exit: exit.into(), sandbox: sandbox.map(Text), left_out }
+    }
+}
+
+impl From<StoredCommand> for CommandSummary {
+    fn from(row: StoredCommand) -> Self {
+        let StoredCommand { exit, sandbox, left_out } = row;
+        Self { exit: exit.into(), sandbox: sandbox.map(|sandbox| sandbox.0), left_out }
+    }
+}
+
+/// How a command ended.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredExit {
+    Code { code: i32 },
+    Signal { signal: i32 },
+    TimedOut {},
+}
+
+impl From<CommandExit> for StoredExit {
+    fn from(exit: CommandExit) -> Self {
+        match exit {
+            CommandExit::Code(code) => Self::Code { code },
+            CommandExit::Signal(signal) => Self::Signal { signal },
+            CommandExit::TimedOut => Self::TimedOut {},
+        }
+    }
+}
+
+impl From<StoredExit> for CommandExit {
+    fn from(row: StoredExit) -> Self {
+        match row {
+            StoredExit::Code { code } => Self::Code(code),
+            StoredExit::Signal { signal } => Self::Signal(signal),
+            StoredExit::TimedOut {} => Self::TimedOut,
         }
     }
 }

@@ -4,8 +4,8 @@
 //! Invariant: conversions name every field on both sides, so that none is dropped in silence.
 
 use loggia_domain::{
-    AssistantMessage, EventBody, Instruction, JsonText, MessageId, Plan, PlanStep, RetrievalStage, TurnEnd,
-    TurnFailure,
+    AssistantMessage, EventBody, Instruction, JsonText, MessageId, Plan, PlanStep, RetrievalStage, Seq,
+    TurnEnd, TurnFailure,
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,15 +13,43 @@ use crate::rows::parts::{StoredActor, StoredUsage, Str, Text, list, unlist};
 use crate::rows::tool::StoredCall;
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct TurnStarted<'a> {
+pub(super) struct InstructionQueued<'a> {
     pub(super) instruction: StoredInstruction<'a>,
     pub(super) by: StoredActor<'a>,
 }
 
+impl From<InstructionQueued<'_>> for EventBody {
+    fn from(row: InstructionQueued<'_>) -> Self {
+        let InstructionQueued { instruction, by } = row;
+        Self::InstructionQueued { instruction: instruction.into(), by: by.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct TurnStarted<'a> {
+    pub(super) instruction: StoredInstruction<'a>,
+    pub(super) by: StoredActor<'a>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) queued: Option<u64>,
+}
+
 impl From<TurnStarted<'_>> for EventBody {
     fn from(row: TurnStarted<'_>) -> Self {
-        let TurnStarted { instruction, by } = row;
-        Self::TurnStarted { instruction: instruction.into(), by: by.into() }
+        let TurnStarted { instruction, by, queued } = row;
+        Self::TurnStarted { instruction: instruction.into(), by: by.into(), queued: queued.map(Seq) }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ContextUpdated<'a> {
+    pub(super) context: Str<'a>,
+    pub(super) by: StoredActor<'a>,
+}
+
+impl From<ContextUpdated<'_>> for EventBody {
+    fn from(row: ContextUpdated<'_>) -> Self {
+        let ContextUpdated { context, by } = row;
+        Self::ContextUpdated { context: JsonText(context.into()), by: by.into() }
     }
 }
 
@@ -95,19 +123,21 @@ pub(super) struct StoredInstruction<'a> {
     text: Str<'a>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     context: Option<Str<'a>>,
+    preview: bool,
 }
 
 impl<'a> From<&'a Instruction> for StoredInstruction<'a> {
     fn from(instruction: &'a Instruction) -> Self {
-        let Instruction { text, context } = instruction;
-        Self { text: text.into(), context: context.as_ref().map(|json| (&json.0).into()) }
+        let Instruction { text, context, preview } = instruction;
+        let context = context.as_ref().map(|json| (&json.0).into());
+        Self { text: text.into(), context, preview: *preview }
     }
 }
 
 impl From<StoredInstruction<'_>> for Instruction {
     fn from(row: StoredInstruction<'_>) -> Self {
-        let StoredInstruction { text, context } = row;
-        Self { text: text.into(), context: context.map(|json| JsonText(json.into())) }
+        let StoredInstruction { text, context, preview } = row;
+        Self { text: text.into(), context: context.map(|json| JsonText(json.into())), preview }
     }
 }
 

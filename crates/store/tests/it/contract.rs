@@ -142,6 +142,9 @@ async fn summaries_follow_the_journal() {
     assert_eq!((summary.title.as_deref(), summary.model), (Some("a name"), Some(model)));
     assert_eq!((summary.created, summary.updated), (Timestamp(10), Timestamp(40)));
     assert_eq!((summary.last_seq, summary.closed, summary.workspace), (Seq(5), true, workspace));
+    let summary = store.session(session).await.unwrap();
+    drop(store);
+    assert_eq!(stage.store().session(session).await.unwrap(), summary, "and tell the same after reopening");
 }
 
 #[tokio::test]
@@ -229,4 +232,19 @@ async fn blobs_are_kept_under_their_hash() {
     std::fs::write(file, "abd").unwrap();
     let damaged = store.blob(hash).await;
     assert!(matches!(damaged, Err(StoreError::Blob { fault: BlobError::Damaged, .. })));
+    assert_eq!(store.put_blob(b"abc".to_vec()).await.unwrap(), hash);
+    assert_eq!(store.blob(hash).await.unwrap(), b"abc", "keeping the bytes again repairs what was damaged");
+}
+
+#[tokio::test]
+async fn half_a_blob_that_a_crash_left_is_removed() {
+    let stage = Stage::new();
+    let drafts = stage.directory.path().join("blobs/drafts");
+    std::fs::create_dir_all(&drafts).unwrap();
+    std::fs::write(drafts.join("half"), "ab").unwrap();
+    let store = stage.store();
+    assert!(!drafts.exists());
+    let hash = store.put_blob(b"abc".to_vec()).await.unwrap();
+    assert_eq!(store.blob(hash).await.unwrap(), b"abc");
+    assert_eq!(std::fs::read_dir(&drafts).unwrap().count(), 0);
 }

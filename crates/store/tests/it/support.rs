@@ -38,11 +38,11 @@ pub(crate) fn opened(workspace: WorkspaceId, at: i64) -> NewEvent {
 }
 
 pub(crate) fn started(text: &str, at: i64) -> NewEvent {
-    let instruction = Instruction { text: text.to_owned(), context: None };
+    let instruction = Instruction { text: text.to_owned(), context: None, preview: false };
     NewEvent {
         at: Timestamp(at),
         turn: Some(TurnId::new()),
-        body: EventBody::TurnStarted { instruction, by: Actor::Policy },
+        body: EventBody::TurnStarted { instruction, by: Actor::Policy, queued: None },
     }
 }
 

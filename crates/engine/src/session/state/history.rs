@@ -13,6 +13,15 @@ use loggia_domain::{
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct History {
     items: Vec<Arc<HistoryItem>>,
+    /// What summaries stand for, the newest last: undoing goes back to before a summary, too.
+    compacted: Vec<Compacted>,
+}
+
+/// What a summary stands for.
+#[derive(Debug, Clone, PartialEq)]
+struct Compacted {
+    through: Seq,
+    items: Arc<[Arc<HistoryItem>]>,
 }
 
 /// One thing that was said.
@@ -70,11 +79,15 @@ impl History {
     pub(super) fn compact(&mut self, through: Seq, summary: &str) {
         let kept = self.items.iter().position(|item| item.seq > through).unwrap_or(self.items.len());
         let summary = HistoryItem { seq: through, said: Said::Summary(summary.to_owned()) };
-        self.items.splice(..kept, [Arc::new(summary)]);
+        let items = self.items.splice(..kept, [Arc::new(summary)]).collect();
+        self.compacted.push(Compacted { through, items });
     }
 
-    /// Takes off everything from an event on.
+    /// Takes off everything from an event on. A summary of something after it gives way to what it stands for.
     pub(super) fn cut_from(&mut self, from: Seq) -> Vec<Arc<HistoryItem>> {
+        while let Some(compacted) = self.compacted.pop_if(|compacted| compacted.through >= from) {
+            self.items.splice(..1, compacted.items.iter().cloned());
+        }
         let place = self.items.iter().position(|item| item.seq >= from).unwrap_or(self.items.len());
         self.items.split_off(place)
     }

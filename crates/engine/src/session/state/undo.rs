@@ -12,6 +12,8 @@ use crate::session::state::history::{History, HistoryItem};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UndoStack {
     done: Vec<Undoable>,
+    /// A turn that is about to change something; a step only once it has.
+    begun: Option<Undoable>,
     undone: Vec<(Undoable, Vec<Arc<HistoryItem>>)>,
 }
 
@@ -40,10 +42,11 @@ impl UndoStack {
     }
 
     pub(super) fn begin(&mut self, checkpoint: CheckpointId, turn: TurnId, began_at: Seq) {
-        self.done.push(Undoable { checkpoint, turn, began_at, changes: Vec::new() });
+        self.begun = Some(Undoable { checkpoint, turn, began_at, changes: Vec::new() });
     }
 
     pub(super) fn changed(&mut self, turn: TurnId, files: &[FileChange]) {
+        self.done.extend(self.begun.take_if(|entry| entry.turn == turn));
         if let Some(entry) = self.done.iter_mut().rev().find(|entry| entry.turn == turn) {
             entry.changes.extend_from_slice(files);
         }
