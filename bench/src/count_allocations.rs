@@ -1,5 +1,5 @@
-//! Allocations per small round trip, ours beside the floor's. A binary of its own, because counting slows every
-//! allocation down and would falsify the other figures.
+//! Allocations per small round trip and per streamed token, ours beside the floor's. A binary of its own, because
+//! counting slows every allocation down and would falsify the other figures.
 
 #![expect(clippy::print_stdout, reason = "a benchmark's figures are its output")]
 
@@ -40,13 +40,33 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 fn main() -> Result<()> {
+    let argument = |name: &str| std::env::args().any(|argument| argument == name);
+    match argument("engine") {
+        true => engine(argument("--json")),
+        false => wire(argument("--json")),
+    }
+}
+
+fn engine(json: bool) -> Result<()> {
+    let figures = loggia_bench::engine::allocations(|| ALLOCATIONS.load(Relaxed))?;
+    if json {
+        for figure in &figures {
+            println!("{}", serde_json::to_string(figure)?);
+        }
+        return Ok(());
+    }
+    println!("Allocations, the store's included{}", loggia_bench::engine::render(&figures));
+    Ok(())
+}
+
+fn wire(json: bool) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let escaped = Load { requests: 20_000, ..SMALL };
     // Short enough to be one word: no quotes, no line breaks.
     let plain = Load { bytes: 40, ..escaped };
     let (floor, ours) = runtime.block_on(count(escaped))?;
     let (plain_floor, plain_ours) = runtime.block_on(count(plain))?;
-    if std::env::args().any(|argument| argument == "--json") {
+    if json {
         let rows = serde_json::json!({
             "text with escapes": { "floor": floor, "loggia": ours },
             "text without": { "floor": plain_floor, "loggia": plain_ours },

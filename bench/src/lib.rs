@@ -3,5 +3,6 @@
 //! Machines are shared and noisy: contenders take turns within a round, every figure is a median over rounds,
 //! and what counts is the ratio to the floor measured beside it.
 
+pub mod engine;
 pub mod measure;
 pub mod wire;

@@ -4,6 +4,7 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use loggia_bench::engine;
 use loggia_bench::wire::{flood, run};
 
 #[derive(Debug, Parser)]
@@ -23,6 +24,27 @@ enum What {
         /// How long the floods last.
         #[arg(long, default_value_t = 10)]
         flood_seconds: u64,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Sessions, turns, streams, journals and changes.
+    Engine {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 7)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// One part of the engine's suite, for a profiler to look at, or because it needs a process of its own.
+    #[command(hide = true)]
+    Part {
+        /// Which.
+        part: engine::Part,
+        /// Rounds after the warm-up.
+        #[arg(long, default_value_t = 7)]
+        rounds: usize,
         /// Print JSON Lines instead of tables.
         #[arg(long)]
         json: bool,
@@ -52,20 +74,33 @@ enum What {
 }
 
 fn main() -> Result<()> {
-    let arguments = Arguments::parse();
-    if matches!(arguments.what, What::Keep) {
-        loggia_wire::child::keep();
-        return Ok(());
-    }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
-        match arguments.what {
-            What::Profile { large, floor, pipes } => run::profile(large, floor, pipes).await,
-            What::Keep => anyhow::bail!("a keeper needs no runtime"),
-            What::Serve { contender } => run::serve(&contender).await,
-            What::Wire { rounds, flood_seconds, json } => wire(rounds, flood_seconds, json).await,
+    match Arguments::parse().what {
+        What::Wire { rounds, flood_seconds, json } => runtime()?.block_on(wire(rounds, flood_seconds, json)),
+        // Its parts bring their own runtimes.
+        What::Engine { rounds, json } => tell(&engine::all(rounds)?, rounds, json),
+        What::Part { part, rounds, json } => tell(&part.here(rounds)?, rounds, json),
+        What::Profile { large, floor, pipes } => runtime()?.block_on(run::profile(large, floor, pipes)),
+        What::Serve { contender } => runtime()?.block_on(run::serve(&contender)),
+        What::Keep => {
+            loggia_wire::child::keep();
+            Ok(())
         }
-    })
+    }
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+}
+
+fn tell(figures: &[engine::Figure], rounds: usize, json: bool) -> Result<()> {
+    if json {
+        for figure in figures {
+            println!("{}", serde_json::to_string(figure)?);
+        }
+    } else {
+        println!("Medians of {rounds} rounds, contenders taking turns.{}", engine::render(figures));
+    }
+    Ok(())
 }
 
 async fn wire(rounds: usize, flood_seconds: u64, json: bool) -> Result<()> {

@@ -116,6 +116,11 @@ impl World {
         &self.workspace.root
     }
 
+    /// Where the workspace's policy is.
+    pub fn policy_file(&self) -> PathBuf {
+        self.directory.path().join("data/policies").join(format!("{}.toml", self.workspace.id))
+    }
+
     /// A file's text.
     ///
     /// # Panics

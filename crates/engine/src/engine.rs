@@ -86,6 +86,10 @@ impl Engine {
         let path = path.to_owned();
         let opened = tokio::task::spawn_blocking(move || Root::open(&path, settings)).await;
         let root = opened.map_err(|error| EngineError::Unfinished(error.to_string()))??.path().to_owned();
+        let ours = |own: &PathBuf| own.starts_with(&root) || root.starts_with(own);
+        if self.shared.own_directories().iter().any(ours) {
+            return Err(EngineError::OwnDirectory(root));
+        }
         let name = name.or_else(|| root.file_name().map(|name| name.to_string_lossy().into_owned()));
         let workspace = Workspace {
             id: WorkspaceId::new(),
@@ -220,10 +224,18 @@ impl Engine {
     /// If there is no such session, or the store cannot.
     pub async fn delete_session(&self, id: SessionId) -> Result<(), EngineError> {
         self.shared.parts.store.session(id).await?;
-        let handle = self.shared.loaded(id).await?;
-        // Nobody answering means that it has just left memory by itself.
-        let _ = handle.ask(|answer| Command::Close { why: FeedClosed::Deleted, answer }).await;
-        Ok(self.shared.parts.store.delete_session(id).await?)
+        let slot = Arc::clone(self.shared.sessions().entry(id).or_default());
+        // Held until the journal is gone: whoever comes meanwhile waits, and then finds nothing.
+        let mut place = slot.lock().await;
+        if let Some(handle) = place.take() {
+            // Nobody answering means that it has just left memory by itself.
+            let _ = handle.ask(|answer| Command::Close { why: FeedClosed::Deleted, answer }).await;
+        }
+        let deleted = self.shared.parts.store.delete_session(id).await;
+        drop(place);
+        drop(slot);
+        self.shared.forget_session_now(id);
+        Ok(deleted?)
     }
 
     /// How many sessions are in memory, or on their way there.

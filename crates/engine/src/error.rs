@@ -63,6 +63,17 @@ pub enum IntentError {
     /// No client is to run this call.
     #[error("nobody waits for a report on `{0}`")]
     UnknownCall(CallId),
+    /// Another client was to do what is reported on.
+    #[error("another client was asked to do that, and is still there")]
+    NotYours,
+    /// Something is longer than is kept.
+    #[error("{what} is longer than {limit} bytes")]
+    TooLong {
+        /// What.
+        what: &'static str,
+        /// How long it may be.
+        limit: usize,
+    },
     /// The session has ended for good.
     #[error("the session is closed")]
     Closed,
@@ -114,6 +125,9 @@ pub enum EngineError {
         /// Why.
         reason: String,
     },
+    /// The directory holds, is or lies in one of our own.
+    #[error("`{}` is one of our own directories or holds one: choose a project directory", .0.display())]
+    OwnDirectory(std::path::PathBuf),
     /// The engine stops.
     #[error("the engine stops")]
     Stopping,

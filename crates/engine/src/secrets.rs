@@ -14,17 +14,18 @@ mod formats;
 mod stream;
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
-use regex::Regex;
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use formats::Secret;
 
 pub use stream::MaskStream;
 
 /// Shorter values stand in ordinary text by chance.
 const SHORTEST_VALUE: usize = 8;
-/// No secret is longer; a longer value is a document.
-const LONGEST_VALUE: usize = 16 * 1024;
+/// A longer value is a document. The largest keys in use are shorter.
+const LONGEST_VALUE: usize = 4 * 1024;
 /// More values than any environment has.
 const MOST_VALUES: usize = 256;
 /// The kind of a value that was told.
@@ -40,7 +41,7 @@ pub struct Masker {
 #[derive(Debug, Default)]
 struct Known {
     values: Vec<String>,
-    regex: Option<Regex>,
+    finder: Option<AhoCorasick>,
 }
 
 impl Masker {
@@ -48,30 +49,23 @@ impl Masker {
     /// of fewer than eight characters are not masked.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
         let fits = |value: &String| value.chars().count() >= SHORTEST_VALUE && value.len() <= LONGEST_VALUE;
-        let mut values: Vec<String> = values.into_iter().filter(fits).take(MOST_VALUES).collect();
-        // Of two values with the same beginning the longer one must be tried first.
-        values.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
-        values.dedup();
-        let escaped: Vec<String> = values.iter().map(|value| regex::escape(value)).collect();
-        let regex = (!values.is_empty()).then(|| {
-            regex::RegexBuilder::new(&escaped.join("|"))
-                .size_limit(4 * MOST_VALUES * LONGEST_VALUE * 32)
-                .build()
-                .expect("escaped texts within these bounds always compile")
-        });
-        Self { known: Arc::new(Known { values, regex }) }
+        let values: Vec<String> = values.into_iter().filter(fits).take(MOST_VALUES).collect();
+        // Of two values with the same beginning the longer one is meant.
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&values);
+        let finder = finder.expect("so few values of this length always fit");
+        let finder = (!values.is_empty()).then_some(finder);
+        Self { known: Arc::new(Known { values, finder }) }
     }
 
     /// The text with every secret replaced by a mark.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut spans = self.secrets(text);
-        if spans.is_empty() {
+        let secrets = merged(self.secrets(text));
+        if secrets.is_empty() {
             return Cow::Borrowed(text);
         }
-        spans.sort_by_key(|(span, _)| span.start);
         let mut masked = String::with_capacity(text.len());
         let mut at = 0;
-        for (span, kind) in merged(spans) {
+        for Secret { span, kind, .. } in secrets {
             masked.push_str(&text[at..span.start]);
             masked.push_str("[masked: ");
             masked.push_str(kind);
@@ -87,18 +81,15 @@ impl Masker {
         MaskStream::new(self.clone())
     }
 
-    /// Where secrets are, in no order and perhaps one inside another.
-    fn secrets(&self, text: &str) -> Vec<(Range<usize>, &'static str)> {
-        let known = self
-            .known
-            .regex
-            .iter()
-            .flat_map(|regex| regex.find_iter(text).map(|found| (found.range(), KNOWN)));
-        let mut spans: Vec<_> = known.collect();
+    /// What is secret in a text, in no order and perhaps one inside another.
+    fn secrets(&self, text: &str) -> Vec<Secret> {
+        let known = self.known.finder.iter().flat_map(|finder| finder.find_iter(text));
+        let mut secrets: Vec<Secret> =
+            known.map(|found| Secret { span: found.range(), begins: found.start(), kind: KNOWN }).collect();
         for format in formats::all() {
-            format.find(text, &mut spans);
+            format.find(text, &mut secrets);
         }
-        spans
+        secrets
     }
 
     /// Values that may begin at the end of one piece and go on in the next.
@@ -113,13 +104,16 @@ impl Default for Masker {
     }
 }
 
-/// Joins spans that overlap, under the kind of the one that begins first.
-fn merged(spans: Vec<(Range<usize>, &'static str)>) -> Vec<(Range<usize>, &'static str)> {
-    let mut merged: Vec<(Range<usize>, &'static str)> = Vec::with_capacity(spans.len());
-    for (span, kind) in spans {
+/// In order, with those joined that overlap, under the kind of the one that begins first.
+fn merged(mut secrets: Vec<Secret>) -> Vec<Secret> {
+    secrets.sort_by_key(|secret| secret.span.start);
+    let mut merged: Vec<Secret> = Vec::with_capacity(secrets.len());
+    for secret in secrets {
         match merged.last_mut() {
-            Some((last, _)) if span.start < last.end => last.end = last.end.max(span.end),
-            _ => merged.push((span, kind)),
+            Some(last) if secret.span.start < last.span.end => {
+                last.span.end = last.span.end.max(secret.span.end);
+            }
+            _ => merged.push(secret),
         }
     }
     merged

@@ -15,6 +15,7 @@ mod ending;
 mod feed;
 mod intents;
 mod load;
+mod mask;
 mod running;
 mod seat;
 mod seats;

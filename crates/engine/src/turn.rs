@@ -124,7 +124,7 @@ impl Turn {
             return Ok(());
         }
         let found = self.retrieve(state).await?;
-        let request = self.request(state, found).await?;
+        let request = self.request(state, found, info.context_tokens).await?;
         match self.reply(state, &model, request).await? {
             Ok(replied) => self.replied(state, replied).await,
             Err(broken) => self.broke(state, &model, broken).await,
@@ -151,7 +151,7 @@ impl Turn {
     /// What a turn with nothing more to call ends with: a question about what it collected, or its end.
     fn finish(&self, state: &State, usage: loggia_domain::Usage) -> Vec<EventBody> {
         match &state.batch {
-            Some(batch) if !batch.patches.is_empty() => batch::complete(state, batch),
+            Some(batch) if !batch.patches.is_empty() => batch::complete(state, batch, self.expiry()),
             _ => vec![EventBody::TurnEnded { end: TurnEnd::Done, usage }],
         }
     }
@@ -192,9 +192,7 @@ fn check_limits(state: &State, policy: &Policy) -> Result<(), Stop> {
     let tokens = |usage: &loggia_domain::Usage| usage.input.saturating_add(usage.output);
     let budget = &state.opened.budget;
     let spent = budget.tokens.is_some_and(|limit| tokens(&state.usage) >= limit)
-        || budget
-            .micro_dollars
-            .is_some_and(|limit| state.usage.micro_dollars.is_some_and(|used| used >= limit))
+        || budget.micro_dollars.is_some_and(|limit| state.spent >= limit)
         || policy.limits.max_tokens.is_some_and(|limit| tokens(&turn.usage) >= limit);
     match spent {
         true => Err(Stop::End(TurnEnd::BudgetLimit)),

@@ -12,13 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use loggia_domain::{
-    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Rule, Tool, ToolCall, ToolSpec, Workspace,
-    WorkspaceId,
+    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Rule, Tool, ToolSpec, Workspace, WorkspaceId,
 };
 use loggia_tree::{HardLinkRule, Root, RootSettings, TreePath};
 
 pub(crate) use files::Work;
-pub(crate) use watch::Watch;
+pub(crate) use watch::{RUNNING, Watch};
 
 use crate::changes::{Applier, ApplyJournal};
 use crate::engine::Shared;
@@ -99,12 +98,6 @@ impl OpenWorkspace {
         })
     }
 
-    /// Whether a call is one that runs a command.
-    pub(crate) fn runs_command(&self, call: &ToolCall) -> bool {
-        let prepared = self.tool(&call.tool).ok().and_then(|tool| tool.prepare(&call.arguments).ok());
-        prepared.is_some_and(|prepared| prepared.demand().command.is_some())
-    }
-
     /// The policy as it is now, with what the workspace's own suggestion makes of it.
     pub(crate) fn policy(&self, shared: &Shared) -> Result<Arc<Policy>, EngineError> {
         let policy = shared.policies.get(self.workspace.id)?;
@@ -116,12 +109,14 @@ impl OpenWorkspace {
 
     /// What the workspace suggests for its own policy, if it does.
     fn suggestion(&self, shared: &Shared) -> Result<Option<Suggestion>, EngineError> {
-        let Some(text) = self.suggestion_text() else { return Ok(None) };
-        let trusted = shared.is_trusted(self.root.path());
-        Suggestion::parse(&text, trusted).map(Some).map_err(|error| EngineError::Workspace {
+        let refused = |error: &dyn std::fmt::Display| EngineError::Workspace {
             workspace: self.workspace.id,
             reason: format!("its suggestion for a policy cannot be used: {error}"),
-        })
+        };
+        let text = self.suggestion_text().map_err(|error| refused(&error))?;
+        let Some(text) = text else { return Ok(None) };
+        let trusted = shared.is_trusted(self.root.path());
+        Suggestion::parse(&text, trusted).map(Some).map_err(|error| refused(&error))
     }
 
     /// How long a question waits, if not for ever.

@@ -1,7 +1,7 @@
 //! Child processes that never outlive us.
 //!
 //! Knows how to start a program, where its bytes go, how to stop it politely and when to start it again. Refuses
-//! to know what is said over its pipes.
+//! to know what is said over its pipes. A program can be held in: see [`Confinement`].
 //!
 //! Nothing is started directly. Every program gets a *keeper*: our own executable, started again under a hidden
 //! subcommand that calls [`keep`]. The keeper receives the program's description and its three pipe ends over a
@@ -32,8 +32,11 @@
 //! # }
 //! ```
 
+mod codec;
+mod confine;
 mod control;
 mod keeper;
+mod limits;
 mod process;
 mod restart;
 mod spawn;
@@ -42,11 +45,13 @@ mod stderr;
 mod stop;
 mod sweep;
 
+pub use confine::{Confinement, Grant, Held, Level, Road};
 pub use keeper::keep;
+pub use limits::Limits;
 pub use process::{Child, Ended, Exit};
 pub use restart::{RestartPolicy, Restarts, Verdict};
 pub use spawn::{SpawnError, spawn};
-pub use spec::{ChildSpec, Environment, Keeper, StderrListener};
+pub use spec::{ChildSpec, Environment, Keeper, StderrListener, Streams};
 pub use stderr::StderrTail;
 pub use stop::{StopActions, StopPlan, StopStep, Stopped};
 pub use sweep::ProcessMark;

@@ -188,3 +188,17 @@ async fn secrets_are_masked_wherever_output_goes() {
         assert!(!text.contains("hunter2") && !text.contains("ghp_0123"), "{text}");
     }
 }
+
+#[tokio::test]
+async fn a_policy_edited_by_hand_holds_from_the_next_call_on() {
+    let world = world().start(&[runs("echo one"), runs("echo one")].concat()).await;
+    let (_, mut alice) = world.play(Preset::Full).await;
+    alice.play("run").await;
+    world.engine.set_policy(world.workspace.id, Policy::default(), 0).unwrap();
+    let file = world.policy_file();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let rule = "\n[[rules]]\ncommand = \"echo *\"\ndecision = \"deny\"\nreason = \"quiet, please\"\n";
+    std::fs::write(&file, format!("{text}{rule}")).unwrap();
+    alice.play("run").await;
+    assert!(alice.text().contains("quiet, please"), "{}", alice.text());
+}

@@ -61,10 +61,10 @@ async fn news_from_the_client_reach_the_next_step() {
 
 #[tokio::test]
 async fn old_history_is_compacted_when_the_window_is_nearly_full() {
-    let long = "word ".repeat(300);
+    let long = "word ".repeat(500);
     let script = format!(
         r#"
-        context_tokens = 1250
+        context_tokens = 5000
 
         [[reply]]
         repeat = 3

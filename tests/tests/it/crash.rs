@@ -68,13 +68,16 @@ fn live_and_die(directory: &Path, life: Duration, loss: u128) -> Acknowledged {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "ready", "the child comes up after every crash");
+    // However slow the machine is: something has been told before the kill.
+    let mut told: Vec<String> = lines.by_ref().take(10).map_while(Result::ok).collect();
     let reader = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<String>>());
     std::thread::sleep(life);
     let killed = now();
     child.kill().unwrap();
     child.wait().unwrap();
     let mut acknowledged = Acknowledged::default();
-    for line in reader.join().unwrap() {
+    told.extend(reader.join().unwrap());
+    for line in told {
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
             ["event", session, seq] => {

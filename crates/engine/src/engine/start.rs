@@ -1,9 +1,10 @@
 //! Starting an engine: what a crash left half done is put right before anybody comes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use loggia_domain::{Event, EventBody, Seq, Store};
+use loggia_domain::{Event, EventBody, Seq, SessionId, Store};
 use loggia_tree::{HardLinkRule, Root, RootSettings};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,6 +16,7 @@ use crate::parts::{Parts, Settings};
 use crate::policies::Policies;
 use crate::secrets::Masker;
 use crate::trust::TrustStore;
+use crate::workspace::RUNNING;
 
 /// How far behind its mark an event of an unfinished change can be; it is the next or the one after.
 const LOOK: usize = 64;
@@ -38,6 +40,7 @@ impl Engine {
         };
         let engine = Self { shared: Arc::new(shared) };
         engine.finish_changes().await?;
+        engine.settle_cut_commands().await;
         Ok(engine)
     }
 
@@ -53,6 +56,16 @@ impl Engine {
             self.finish_change(unfinished).await?;
         }
         Ok(())
+    }
+
+    /// Loads the sessions in which a command ran when we were killed: what it changed is found now, before people
+    /// change more.
+    async fn settle_cut_commands(&self) {
+        for session in cut_sessions(&self.shared.settings.data.join("mirrors")) {
+            if let Err(error) = self.shared.loaded(session).await {
+                tracing::warn!(%session, %error, "what a command changed before a crash could not be found");
+            }
+        }
     }
 
     async fn finish_change(&self, unfinished: UnfinishedApply) -> Result<(), EngineError> {
@@ -78,6 +91,17 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The sessions whose commands are still marked as running.
+fn cut_sessions(mirrors: &Path) -> BTreeSet<SessionId> {
+    let entries = |directory: &Path| std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let marks = entries(mirrors).flat_map(|mirror| entries(&mirror.path().join(RUNNING)).collect::<Vec<_>>());
+    let session = |mark: std::fs::DirEntry| {
+        let name = mark.file_name();
+        name.to_str()?.split_once('.')?.0.parse().ok()
+    };
+    marks.filter_map(session).collect()
 }
 
 /// Whether the journal knows of a change.

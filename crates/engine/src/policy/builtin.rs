@@ -11,7 +11,9 @@ mod deletion;
 mod guarded;
 mod sharp;
 
-pub(crate) use arguments::{CredentialArgument, Touch, file_in, named_files, names_credentials, touched};
+pub(crate) use arguments::{
+    CredentialArgument, Touch, file_in, named_files, names_credentials, names_guarded, touched,
+};
 pub(crate) use commands::{Objection, forbidden_name, objection};
 pub(crate) use credentials::{credentials, is_tame_glob};
 pub(crate) use guarded::{guarded, may_be_guarded};

@@ -149,4 +149,6 @@ pub(crate) fn read_bounded(path: &Path) -> io::Result<Option<String>> {
 }
 
 #[cfg(test)]
+mod documented;
+#[cfg(test)]
 mod tests;

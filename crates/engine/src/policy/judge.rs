@@ -152,8 +152,9 @@ impl Law {
         }
         let subject = format!("{} `{}`", access.verb(), shown_path(path));
         let matching = |rule: &CompiledRule| rule.matches_tool(tool) && rule.matches_path(path);
-        self.by_rules(&subject, access.risk(), matching)
-            .unwrap_or_else(|| self.by_preset(&subject, access.risk(), access.preset(self.preset)))
+        let preset = access.preset(self.preset);
+        self.by_rules(&subject, access.risk(), preset, matching)
+            .unwrap_or_else(|| self.by_preset(&subject, access.risk(), preset))
     }
 
     /// What is built in against touching a path inside the root.
@@ -174,7 +175,7 @@ impl Law {
     /// A call that touches nothing.
     fn bare(&self, tool: &str) -> Part {
         let matching = |rule: &CompiledRule| rule.matches_tool(tool) && rule.matches_bare();
-        self.by_rules(&format!("`{tool}`"), Risk::Low, matching).unwrap_or_else(|| Part {
+        self.by_rules(&format!("`{tool}`"), Risk::Low, Decision::Allow, matching).unwrap_or_else(|| Part {
             decision: Decision::Allow,
             risk: Risk::Low,
             reason: format!("`{tool}` touches nothing"),
@@ -183,16 +184,24 @@ impl Law {
     }
 
     /// Any rule that denies, else the first that matches.
-    fn by_rules(&self, subject: &str, risk: Risk, matching: impl Fn(&CompiledRule) -> bool) -> Option<Part> {
+    fn by_rules(
+        &self,
+        subject: &str,
+        risk: Risk,
+        preset: Decision,
+        matching: impl Fn(&CompiledRule) -> bool,
+    ) -> Option<Part> {
         let denies = |rule: &&CompiledRule| rule.decision == Decision::Deny && matching(rule);
         let rule =
             self.rules.iter().find(denies).or_else(|| self.rules.iter().find(|rule| matching(rule)))?;
-        Some(self.told(rule, subject, risk))
+        Some(self.told(rule, subject, risk, preset))
     }
 
-    fn told(&self, rule: &CompiledRule, subject: &str, risk: Risk) -> Part {
+    fn told(&self, rule: &CompiledRule, subject: &str, risk: Risk, preset: Decision) -> Part {
+        // A workspace that may only tighten does not loosen a denial by asking.
+        let tightens = rule.source == VerdictSource::Suggestion && rule.tightens();
         Part {
-            decision: rule.decision,
+            decision: if tightens { rule.decision.max(preset) } else { rule.decision },
             risk: rule.risk.unwrap_or(risk),
             reason: rule.reason_about(subject),
             source: rule.source,

@@ -162,7 +162,7 @@ mod tests {
         for path in [".", "..", "/", "/home", "/home/ada", "src/.."] {
             assert!(place.is_precious(&place.locate(path)), "{path}");
         }
-        for path in ["src", "/tmp", "../other"] {
+        for path in ["src", "/opt", "../other"] {
             assert!(!place.is_precious(&place.locate(path)), "{path}");
         }
     }

@@ -275,7 +275,7 @@ mod tests {
     use crate::policy::shell;
 
     fn command(line: &str) -> Command {
-        let place = Place { root: "/work".into(), home: None };
+        let place = Place { root: "/home/ada/project".into(), home: None };
         let mut reading = shell::read(line, &Directory::Inside(String::new()), &place);
         assert_eq!(reading.commands.len(), 1, "{line}");
         reading.commands.remove(0)

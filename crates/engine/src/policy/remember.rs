@@ -16,24 +16,21 @@ use super::shell::{self, Command, CommandRole};
 /// says "these, but only together".
 pub fn rules_like(tool: &str, demand: &Demand, decision: Decision) -> Vec<Rule> {
     // Any root will do: only what lies inside it, wherever it is, can be said in a rule.
-    let place = Place { root: "/workspace".into(), home: None };
+    let place = Place { root: "/project".into(), home: None };
     let mut rules = Vec::new();
     for path in [&demand.reads, &demand.writes, &demand.deletes].into_iter().flatten() {
         match place.locate(path) {
             // An absolute path is left to whoever tidies paths before they are judged.
             Spot::Inside(inside) if !path.starts_with('/') => {
-                push(&mut rules, path_rule(tool, &inside, decision))
+                push(&mut rules, path_rule(tool, &inside, decision));
             }
             _ => return Vec::new(),
         }
     }
     let Some(request) = &demand.command else { return rules };
-    if !request.environment.is_empty() {
-        return Vec::new();
-    }
     let Spot::Inside(directory) = place.locate(&request.directory) else { return Vec::new() };
     let start = Directory::Inside(directory.into_owned());
-    let reading = shell::read(&request.line, &start, &place);
+    let reading = shell::read_request(request, &start, &place);
     if reading.unread.is_some() || reading.unruled.is_some() {
         return Vec::new();
     }
@@ -142,12 +139,20 @@ mod tests {
         }
         assert_eq!(patterns("rm x", Decision::Deny), ["rm x"]);
         assert!(patterns("cargo build && rm x", Decision::Deny).is_empty());
-        let environment = vec![("A".to_owned(), "1".to_owned())];
-        let request = CommandRequest { line: "ls".to_owned(), environment, ..CommandRequest::default() };
-        assert!(
-            rules_like("x", &Demand { command: Some(request), ..Demand::default() }, Decision::Allow)
-                .is_empty()
-        );
+    }
+
+    #[test]
+    fn variables_are_part_of_what_is_remembered() {
+        let with = |name: &str| {
+            let environment = vec![(name.to_owned(), "1".to_owned())];
+            let request =
+                CommandRequest { line: "ls; pwd".to_owned(), environment, ..CommandRequest::default() };
+            let demand = Demand { command: Some(request), ..Demand::default() };
+            let rules = rules_like("x", &demand, Decision::Allow);
+            rules.into_iter().filter_map(|rule| rule.command).collect::<Vec<_>>()
+        };
+        assert_eq!(with("A"), ["A=1 ls", "A=1 pwd"]);
+        assert!(with("BASH_FUNC_ls%%").is_empty());
     }
 
     #[test]

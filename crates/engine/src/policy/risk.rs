@@ -184,8 +184,35 @@ pub(crate) fn of_command(command: &Command) -> Risk {
         _ if LOOKS.contains(&name) => Risk::Low,
         _ => Risk::Medium,
     };
-    // Variables can turn any program into another.
-    if command.assignments.is_empty() { risk } else { risk.max(Risk::Medium) }
+    command.assignments.iter().map(|word| of_variable(&word.text)).fold(risk, Risk::max)
+}
+
+/// Some variables turn any program into another.
+fn of_variable(assignment: &str) -> Risk {
+    const NAMES: &[&str] = &[
+        "BASH_ENV",
+        "CDPATH",
+        "EDITOR",
+        "ENV",
+        "IFS",
+        "JAVA_TOOL_OPTIONS",
+        "NODE_OPTIONS",
+        "PAGER",
+        "PATH",
+        "PERL5LIB",
+        "PERL5OPT",
+        "PROMPT_COMMAND",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "RUBYLIB",
+        "RUBYOPT",
+        "SHELL",
+        "VISUAL",
+    ];
+    let name = assignment.split('=').next().unwrap_or_default();
+    let is_danger =
+        NAMES.contains(&name) || ["LD_", "DYLD_", "GIT_"].iter().any(|start| name.starts_with(start));
+    if is_danger { Risk::High } else { Risk::Medium }
 }
 
 fn is_destructive_option(text: &str) -> bool {
@@ -208,9 +235,8 @@ fn of_git(command: &Command) -> Risk {
         name if GIT_LOOKS.contains(&name) => Risk::Low,
         name if GIT_DANGERS.contains(&name) => Risk::High,
         "branch" | "tag" if has(&["-d", "-D", "--delete", "-f", "--force", "-m", "-M"]) => Risk::High,
-        "branch" | "tag" | "stash" if arguments.is_empty() || has(&["--list", "-l", "list", "show"]) => {
-            Risk::Low
-        }
+        "stash" if has(&["list", "show"]) => Risk::Low,
+        "branch" | "tag" if arguments.is_empty() || has(&["--list", "-l"]) => Risk::Low,
         "checkout" | "switch" | "stash" if has(&["-f", "--force", "--", ".", "drop", "clear"]) => Risk::High,
         _ => Risk::Medium,
     };
@@ -235,7 +261,7 @@ mod tests {
     #[test]
     fn commands_have_a_default_risk() {
         use Risk::{High, Low, Medium};
-        let place = Place { root: "/work".into(), home: None };
+        let place = Place { root: "/home/ada/project".into(), home: None };
         for (line, risk) in [
             ("ls -la", Low),
             ("cat README.md", Low),
@@ -262,7 +288,10 @@ mod tests {
             ("curl https://example.org", High),
             ("python3 -c 'x'", High),
             ("python3 x.py", Medium),
-            ("LD_PRELOAD=x ls", Medium),
+            ("LD_PRELOAD=x ls", High),
+            ("LANG=C ls", Medium),
+            ("git stash", Medium),
+            ("git stash list", Low),
             ("chmod -R 777 .", High),
             ("sort a", Low),
         ] {

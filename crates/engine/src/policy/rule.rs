@@ -146,10 +146,16 @@ impl CompiledRule {
         }
     }
 
+    /// Says that something may be what it decides about.
+    pub(crate) fn reason_for_doubt(&self, subject: &str) -> String {
+        let verb = if self.decision == Decision::Deny { "denies" } else { "asks about" };
+        format!("{subject} may turn out to be something that {} {} {verb}", self.list, self.number)
+    }
+
     /// Whether an example is something this rule matches.
     pub(crate) fn matches_example(&self, text: &str) -> bool {
         // Any root will do: examples are relative to it.
-        let place = Place { root: "/workspace".into(), home: None };
+        let place = Place { root: "/project".into(), home: None };
         if self.path.is_some() {
             return matches!(place.locate(text.trim_start_matches('/')), Spot::Inside(path) if self.matches_path(&path));
         }

@@ -24,6 +24,8 @@ mod syntax;
 mod walk;
 mod word;
 
+use loggia_domain::CommandRequest;
+
 use super::Place;
 use super::paths::Directory;
 
@@ -110,6 +112,21 @@ impl Command {
 pub(crate) fn program_name(words: &[Word]) -> Option<&str> {
     let text = words.first()?.likely()?;
     Some(text.rsplit('/').next().unwrap_or(text))
+}
+
+/// Reads a line with the variables that are set for it: each command has them in front.
+pub(crate) fn read_request(request: &CommandRequest, start: &Directory, place: &Place) -> Reading {
+    let mut reading = read(&request.line, start, place);
+    let set: Vec<Word> =
+        request.environment.iter().map(|(name, value)| Word::known(&format!("{name}={value}"))).collect();
+    // Other names mean something to some shells: bash takes functions from them.
+    if request.environment.iter().any(|(name, _)| !is_assignment(&format!("{name}="))) {
+        reading.unread.get_or_insert_with(|| "a variable is set whose name is none".to_owned());
+    }
+    for command in reading.commands.iter_mut().filter(|command| command.role == CommandRole::Runs) {
+        command.assignments.splice(..0, set.iter().cloned());
+    }
+    reading
 }
 
 /// Reads a line that starts in a directory.

@@ -11,14 +11,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Masker;
-use super::formats::{BEGINNINGS, KEY_BEGINS};
+use super::formats::{BEGINNINGS, KEY_BEGINS, NAMES, Secret};
 
-/// A word without a blank in it is held until it is longer than this. Tokens are shorter.
+/// No more than this is held. The largest keys in use have half of it, tokens much less.
 const MOST_HELD: usize = 8 * 1024;
-/// How much of a longer word stays held, so that a secret at its end is not cut.
+/// How much stays held when there is more, so that a secret at the end of a long word is not cut.
 const KEPT_OF_LONG_WORD: usize = 1024;
-/// A private key is held until it is longer than this. The largest in use have a quarter of it.
-const MOST_OF_A_KEY: usize = 32 * 1024;
 /// How far back a name is looked for that a value may follow.
 const CONTEXT: usize = 256;
 
@@ -62,22 +60,23 @@ impl MaskStream {
         self.masker.mask(&settled).into_owned()
     }
 
-    /// How much of what is held can no longer become part of a secret.
+    /// How much of what is held can no longer become part of a secret. Ends between two words.
     fn settled(&self) -> usize {
         let held = self.held.as_str();
-        let last_word = held
-            .rfind(char::is_whitespace)
-            .map_or(0, |at| at + held[at..].chars().next().map_or(1, char::len_utf8));
-        let end = [Some(last_word), context_start(held), self.value_start(held)]
-            .into_iter()
-            .flatten()
-            .min()
-            .unwrap_or(0);
-        let end = match key_start(held) {
-            Some(start) if held.len() - start <= MOST_OF_A_KEY => return end.min(start),
-            _ => end,
-        };
-        if held.len() - end <= MOST_HELD { end } else { floor_boundary(held, held.len() - KEPT_OF_LONG_WORD) }
+        let starts = [context_start(held), self.value_start(held), key_start(held)];
+        let end = starts.into_iter().flatten().min().unwrap_or(held.len());
+        let end = word_start(held, self.together(word_start(held, end)));
+        if held.len() - end > MOST_HELD { floor_boundary(held, held.len() - KEPT_OF_LONG_WORD) } else { end }
+    }
+
+    /// An end that cuts no secret from that by which it is known. Only keys are longer than a line.
+    fn together(&self, end: usize) -> usize {
+        let before = &self.held[..end];
+        let line = before.rfind('\n').map_or(0, |at| at + 1);
+        let from = before.rfind(KEY_BEGINS).map_or(line, |key| key.min(line));
+        let is_cut = |secret: &Secret| from + secret.begins < end && end < from + secret.span.end;
+        let secrets = self.masker.secrets(&self.held[from..]);
+        secrets.iter().filter(|secret| is_cut(secret)).map(|secret| from + secret.begins).min().unwrap_or(end)
     }
 
     /// Where a value we were told may begin that has not come to its end.
@@ -91,22 +90,29 @@ impl MaskStream {
         self.masker.values().iter().filter_map(begun).min()
     }
 
+    /// Whether more text could make a secret of this.
     fn may_begin_secret(&self, rest: &str) -> bool {
-        let begins = |beginning: &&str| rest.contains(*beginning) || ends_with_part_of(rest, beginning);
+        let begins = |beginning: &&str| rest.contains(*beginning) || ends_with_part_of(rest, beginning, 1);
+        // Names are written with and without `_`, in small letters and capitals.
+        let plain = rest.to_ascii_lowercase().replace('_', " ");
+        let names = |name: &&str| {
+            ends_with_part_of(&plain, name, 1) || ends_with_part_of(&plain.replace(' ', ""), name, 3)
+        };
         let in_url = rest.rfind("://").is_some_and(|at| !rest[at + 3..].contains(['/', '@']));
         in_url
-            || key_start(rest).is_some()
+            || rest.ends_with([':', '/', '='])
             || context_start(rest).is_some()
             || self.value_start(rest).is_some()
-            || BEGINNINGS.iter().any(|beginning| begins(&beginning))
+            || NAMES.iter().any(names)
+            || BEGINNINGS.iter().any(begins)
     }
 }
 
-/// Whether a text ends with the first letters of a beginning, at the start of a word.
-fn ends_with_part_of(text: &str, beginning: &str) -> bool {
-    (1..beginning.len()).any(|length| {
-        text.strip_suffix(&beginning[..length])
-            .is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+/// Whether a text ends with the first letters of a word: at least so many of them, or any if a word begins there.
+fn ends_with_part_of(text: &str, word: &str, inside: usize) -> bool {
+    (1..=word.len()).any(|length| {
+        text.strip_suffix(&word[..length])
+            .is_some_and(|before| inside > 1 && length >= inside || !before.ends_with(char::is_alphanumeric))
     })
 }
 
@@ -139,6 +145,12 @@ fn context_start(held: &str) -> Option<usize> {
     });
     let from = floor_boundary(held, held.len().saturating_sub(CONTEXT));
     NAME.find(&held[from..]).map(|found| from + found.start())
+}
+
+/// Where the word begins that holds the place `at`, or ends there.
+fn word_start(text: &str, at: usize) -> usize {
+    let blank = text[..at].char_indices().rev().find(|(_, c)| c.is_whitespace());
+    blank.map_or(0, |(at, c)| at + c.len_utf8())
 }
 
 /// The nearest place at or before `at` where a character begins.

@@ -41,7 +41,7 @@ fn samples() -> Vec<(String, String, &'static str)> {
             ]),
             "private key",
         ),
-        (secret(&["-----BEGIN OPENSSH PRIVATE", " KEY-----\nb3Bl\n", &long]), "private key"),
+        (secret(&["-----BEGIN OPENSSH PRIVATE", " KEY-----\n", &long, "\n", &long]), "private key"),
     ]
     .into_iter()
     .map(|(secret, kind)| (format!("before {secret} after"), secret, kind))
@@ -147,16 +147,16 @@ fn plain_words_are_not_held_for_long() {
 fn what_is_held_is_bounded() {
     let mut stream = Masker::default().stream();
     let mut given = 0;
-    for _ in 0..1000 {
+    for _ in 0..300 {
         given += stream.push(&"é".repeat(100)).len();
     }
-    assert!(200_000 - given <= 9 * 1024, "{given}");
+    assert!(60_000 - given <= 9 * 1024, "{given}");
     let mut key = Masker::default().stream();
     let mut text = key.push(&secret(&["-----BEGIN PRIVATE", " KEY-----\n"]));
-    for _ in 0..1000 {
+    for _ in 0..300 {
         text.push_str(&key.push(&format!("{}\n", letters(64))));
     }
-    assert!(text.len() > 20_000, "a key without an end is given up");
+    assert!(text.len() > 5_000, "a key without an end is given up");
 }
 
 fn pieces() -> impl Strategy<Value = String> {

@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::engine::Shared;
 use crate::session::asks::Ask;
+use crate::session::mask::masked;
 use crate::session::running::{RunningTurn, Waiting};
 use crate::session::seats::Seats;
 use crate::session::state::{State, Status};
@@ -139,7 +140,11 @@ impl Actor {
                 let done = self.intent(client, intent).await;
                 // Whoever asked may have gone; what was asked is done all the same.
                 let _ = answer.send(done);
-                Ok(())
+                match self.turn.is_none() && self.state.turn.is_some() {
+                    // Its task is gone and its end could not be stored: only loading it again helps.
+                    true => Err(StoreError::Unavailable("a turn could not be closed".to_owned())),
+                    false => Ok(()),
+                }
             }
             Command::State { answer } => {
                 let _ = answer.send(Arc::clone(&self.state));
@@ -161,7 +166,9 @@ impl Actor {
         bodies: Vec<EventBody>,
     ) -> Result<(), StoreError> {
         let at = Timestamp::now();
-        let events = bodies.into_iter().map(|body| NewEvent { at, turn, body }).collect();
+        let masker = &self.shared.masker;
+        let event = |body| NewEvent { at, turn, body: masked(masker, body) };
+        let events = bodies.into_iter().map(event).collect();
         let stored = self.shared.parts.store.append(self.id, events).await?;
         let state = Arc::make_mut(&mut self.state);
         stored.iter().for_each(|event: &Event| state.apply(event));
@@ -188,7 +195,11 @@ impl Actor {
 
     /// Leaves memory, unless somebody has just come.
     fn try_unload(&mut self) -> bool {
-        self.may_unload() && self.shared.forget_session(self.id, &mut self.commands)
+        let unloads = self.may_unload() && self.shared.forget_session(self.id, &mut self.commands);
+        if unloads {
+            self.handle.feed.close(FeedClosed::Unloaded);
+        }
+        unloads
     }
 
     /// A turn that waits for an answer does nothing else, and waits as well in the journal: whoever loads the

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use loggia_domain::{
-    Abilities, Actor as Who, ApprovalAnswer, ApprovalId, CallId, CommandReport, EventBody, Executor,
-    FileChange, PatchId, PatchReport, Role, StoreError,
+    Abilities, Actor as Who, ApprovalAnswer, ApprovalId, CallId, ClientId, CommandReport, EventBody,
+    Executor, FileChange, PatchId, PatchReport, Role, StoreError,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -28,8 +28,8 @@ pub(crate) enum Ask {
     Executor { decided: Option<Who>, able: fn(&Abilities) -> bool, answer: oneshot::Sender<Executor> },
     /// A client will report on this.
     Report(Reported),
-    /// A command begins or has ended on this machine.
-    Command(Option<(CallId, Watch)>, oneshot::Sender<()>),
+    /// A command begins on this machine. It is over when its call's end is stored.
+    Command(CallId, Watch, oneshot::Sender<()>),
     /// Change files, then store what that comes to.
     Apply(Box<ApplyAsk>),
 }
@@ -37,9 +37,9 @@ pub(crate) enum Ask {
 /// What a client is to report on.
 pub(crate) enum Reported {
     /// A command.
-    Command(CallId, oneshot::Sender<CommandReport>),
+    Command(CallId, ClientId, oneshot::Sender<CommandReport>),
     /// A patch.
-    Patch(PatchId, oneshot::Sender<PatchReport>),
+    Patch(PatchId, ClientId, oneshot::Sender<PatchReport>),
 }
 
 /// Files to be changed.
@@ -94,16 +94,30 @@ impl Link {
         self.ask(|answer| Ask::Executor { decided, able, answer }).await
     }
 
-    pub(crate) async fn command_report(&self, call: CallId) -> Result<CommandReport, Halt> {
-        self.ask(|answer| Ask::Report(Reported::Command(call, answer))).await
+    /// From here on a client may report on a command. Asked before the client is told to run it.
+    pub(crate) async fn expect_command_report(
+        &self,
+        call: CallId,
+        client: ClientId,
+    ) -> Result<oneshot::Receiver<CommandReport>, Halt> {
+        let (answer, answered) = oneshot::channel();
+        self.0.send(Ask::Report(Reported::Command(call, client, answer))).await.map_err(|_| Halt)?;
+        Ok(answered)
     }
 
-    pub(crate) async fn patch_report(&self, patch: PatchId) -> Result<PatchReport, Halt> {
-        self.ask(|answer| Ask::Report(Reported::Patch(patch, answer))).await
+    /// From here on a client may report on a patch. Asked before the client is told to apply it.
+    pub(crate) async fn expect_patch_report(
+        &self,
+        patch: PatchId,
+        client: ClientId,
+    ) -> Result<oneshot::Receiver<PatchReport>, Halt> {
+        let (answer, answered) = oneshot::channel();
+        self.0.send(Ask::Report(Reported::Patch(patch, client, answer))).await.map_err(|_| Halt)?;
+        Ok(answered)
     }
 
-    pub(crate) async fn command_runs(&self, command: Option<(CallId, Watch)>) -> Result<(), Halt> {
-        self.ask(|answer| Ask::Command(command, answer)).await
+    pub(crate) async fn command_runs(&self, call: CallId, watch: Watch) -> Result<(), Halt> {
+        self.ask(|answer| Ask::Command(call, watch, answer)).await
     }
 
     pub(crate) async fn apply(
@@ -133,8 +147,16 @@ impl Actor {
             }
             Ask::Record(bodies, answer) => {
                 let asks = bodies.iter().any(|body| matches!(body, EventBody::ApprovalAsked { .. }));
+                let ended = bodies.iter().find_map(|body| match body {
+                    EventBody::ToolEnded { call, .. } => Some(*call),
+                    _ => None,
+                });
                 let done = self.record(self.turn_id(), bodies).await;
                 let recorded = done.is_ok();
+                if let Some(turn) = self.turn.as_mut().filter(|_| recorded) {
+                    // What the command changed is in the journal now.
+                    turn.command.take_if(|(call, _)| ended == Some(*call));
+                }
                 let _ = answer.send(done);
                 match asks && recorded {
                     true => self.auto_approve().await,
@@ -156,17 +178,17 @@ impl Actor {
                 let _ = answer.send(self.executor(decided.as_ref(), able));
                 Ok(())
             }
-            Ask::Report(Reported::Command(call, answer)) => {
-                self.waiting.commands.insert(call, answer);
+            Ask::Report(Reported::Command(call, client, answer)) => {
+                self.waiting.commands.insert(call, (client, answer));
                 Ok(())
             }
-            Ask::Report(Reported::Patch(patch, answer)) => {
-                self.waiting.patches.insert(patch, answer);
+            Ask::Report(Reported::Patch(patch, client, answer)) => {
+                self.waiting.patches.insert(patch, (client, answer));
                 Ok(())
             }
-            Ask::Command(command, answer) => {
+            Ask::Command(call, watch, answer) => {
                 if let Some(turn) = &mut self.turn {
-                    turn.command = command;
+                    turn.command = Some((call, watch));
                 }
                 let _ = answer.send(());
                 Ok(())

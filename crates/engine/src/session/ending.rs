@@ -9,12 +9,15 @@ use crate::session::state::Status;
 impl Actor {
     /// Cuts the turn under way and closes it.
     pub(super) async fn end_turn(&mut self, end: TurnEnd) -> Result<(), StoreError> {
-        let cut_command = self.turn.as_mut().and_then(|turn| turn.command.take());
-        // Dropped here: the model stops and a command is killed, whatever they were doing.
-        self.turn = None;
+        // The model stops and a command is killed here, whatever they were doing.
+        let cut_command = match self.turn.take() {
+            Some(turn) => turn.stop().await,
+            None => None,
+        };
         self.waiting.clear();
         let turn = self.turn_id();
-        let events = closing(&self.state, end, self.handle.feed.running_reply());
+        let reply = self.handle.feed.running_reply().filter(|reply| Some(reply.turn) == turn);
+        let events = closing(&self.state, end, reply);
         self.record(turn, events).await?;
         if let (Some((call, watch)), Some(turn)) = (cut_command, turn) {
             self.unsettled = Some(CutCommand { turn, call, watch });
@@ -25,10 +28,10 @@ impl Actor {
 
     /// The turn's task has ended by itself. It has recorded its end, or says here what that is.
     pub(super) async fn turn_ended(&mut self, end: TurnEnd) -> Result<(), StoreError> {
-        self.turn = None;
         if self.state.turn.is_some() {
             self.end_turn(end).await?;
         }
+        self.turn = None;
         self.handle.feed.rest();
         Ok(())
     }

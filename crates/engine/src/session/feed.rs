@@ -16,6 +16,8 @@
 
 mod recent;
 mod subscription;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -38,6 +40,8 @@ struct Now {
     recent: Recent,
     reply: Option<Reply>,
     closed: Option<FeedClosed>,
+    /// How often something was told: who has looked and waits knows by it whether it has missed anything.
+    changes: u64,
 }
 
 /// The reply that is being written, or the last one that was.
@@ -55,13 +59,32 @@ struct Reply {
 
 impl Feed {
     pub(crate) fn new(last: Seq) -> Arc<Self> {
-        let now = Now { recent: Recent::new(last), reply: None, closed: None };
+        let now = Now { recent: Recent::new(last), reply: None, closed: None, changes: 0 };
         Arc::new(Self { now: Mutex::new(now), changed: Notify::new() })
     }
 
     /// Nothing that holds the lock can panic between two changes that belong together.
     fn now(&self) -> MutexGuard<'_, Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes everybody who waits for what has just been told.
+    fn tell(&self, mut now: MutexGuard<'_, Now>) {
+        now.changes += 1;
+        drop(now);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until more has been told than when somebody looked. Who looks first and then waits, instead of the
+    /// other way round, does not pay for waiting when there is something.
+    async fn told_more_than(&self, changes: u64) {
+        let changed = self.changed.notified();
+        tokio::pin!(changed);
+        // From here on whatever is told wakes us; what came between the look and here is seen by its count.
+        changed.as_mut().enable();
+        if self.now().changes == changes {
+            changed.await;
+        }
     }
 
     /// Tells of events that are stored.
@@ -75,14 +98,14 @@ impl Feed {
             }
             now.recent.push(event);
         }
-        drop(now);
-        self.changed.notify_waiters();
+        self.tell(now);
     }
 
     /// Tells of something that is not kept.
     pub(crate) fn pass(&self, passing: Passing) {
-        self.now().recent.pass(Arc::new(passing));
-        self.changed.notify_waiters();
+        let mut now = self.now();
+        now.recent.pass(Arc::new(passing));
+        self.tell(now);
     }
 
     /// Begins a reply.
@@ -92,8 +115,7 @@ impl Feed {
         let (text, thought) = (String::new(), String::new());
         now.reply = Some(Reply { turn, message, after, ended: None, text, thought });
         now.recent.pass(Arc::new(Passing::MessageStarted { message }));
-        drop(now);
-        self.changed.notify_waiters();
+        self.tell(now);
     }
 
     /// Adds to the running reply.
@@ -110,8 +132,7 @@ impl Feed {
         let mut now = self.now();
         let Some(reply) = now.reply.as_mut().filter(|reply| reply.ended.is_none()) else { return };
         change(reply);
-        drop(now);
-        self.changed.notify_waiters();
+        self.tell(now);
     }
 
     /// The running reply as it is now.
@@ -138,7 +159,8 @@ impl Feed {
 
     /// Ends every subscription, once its subscriber has heard what was published before.
     pub(crate) fn close(&self, why: FeedClosed) {
-        self.now().closed.get_or_insert(why);
-        self.changed.notify_waiters();
+        let mut now = self.now();
+        now.closed.get_or_insert(why);
+        self.tell(now);
     }
 }

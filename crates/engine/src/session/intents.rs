@@ -24,14 +24,15 @@ impl Actor {
         if self.state.closed {
             return Err(IntentError::Closed);
         }
-        let by = Who::from(client);
+        let (by, id) = (Who::from(client), client.id);
+        check_size(&intent)?;
         match intent {
             Intent::Prompt { instruction, when_busy } => self.prompt(instruction, when_busy, by).await,
             Intent::UpdateContext { context } => self.update_context(context, by).await,
             Intent::Cancel { reason } => self.cancel(reason.as_deref(), &by).await,
             Intent::Decide { approval, answer } => self.answer(approval, answer, by).await,
-            Intent::ReportPatch { patch, report } => self.report_patch(patch, report),
-            Intent::ReportCommand { call, report } => self.report_command(call, report),
+            Intent::ReportPatch { patch, report } => self.report_patch(id, patch, report),
+            Intent::ReportCommand { call, report } => self.report_command(id, call, report),
             Intent::Continue => self.continue_turn(by).await,
             Intent::Rename { title } => self.note(EventBody::SessionRenamed { title, by }).await,
             Intent::SetModel { model } => self.set_model(model, by).await,
@@ -61,6 +62,9 @@ impl Actor {
         match (self.state.turn.is_some(), when_busy) {
             (false, _) => self.start_turn(instruction, by, None).await?,
             (true, WhenBusy::Refuse) => return Err(IntentError::Busy),
+            (true, WhenBusy::Queue) if self.state.queue.len() >= MAX_QUEUED => {
+                return Err(IntentError::Overloaded);
+            }
             (true, WhenBusy::Queue) => {
                 self.record(None, vec![EventBody::InstructionQueued { instruction, by }]).await?;
             }
@@ -144,7 +148,7 @@ impl Actor {
         let (told, who) = (answer.clone(), by.clone());
         self.record(self.turn_id(), vec![EventBody::ApprovalDecided { approval, answer, by }]).await?;
         if let Some(rules) = lasting
-            && let Err(error) = self.shared.policies.add_rules(self.workspace.id(), rules)
+            && let Err(error) = self.shared.policies.add_rules(self.workspace.id(), &rules)
         {
             // The answer holds for the session in any case; only the next one will ask again.
             tracing::warn!(session = %self.id, %error, "a decision could not be remembered for the workspace");
@@ -173,15 +177,39 @@ impl Actor {
         Ok(())
     }
 
-    fn report_patch(&mut self, patch: PatchId, report: PatchReport) -> Result<Accepted, IntentError> {
-        let waiter = self.waiting.patches.remove(&patch).ok_or(IntentError::UnknownPatch(patch))?;
-        let _ = waiter.send(report);
+    fn report_patch(
+        &mut self,
+        client: ClientId,
+        patch: PatchId,
+        report: PatchReport,
+    ) -> Result<Accepted, IntentError> {
+        let asked = self.waiting.patches.get(&patch).ok_or(IntentError::UnknownPatch(patch))?.0;
+        self.check_reporter(client, asked)?;
+        if let Some((_, waiter)) = self.waiting.patches.remove(&patch) {
+            let _ = waiter.send(report);
+        }
         Ok(self.accepted())
     }
 
-    fn report_command(&mut self, call: CallId, report: CommandReport) -> Result<Accepted, IntentError> {
-        let waiter = self.waiting.commands.remove(&call).ok_or(IntentError::UnknownCall(call))?;
-        let _ = waiter.send(report);
+    /// Only whoever was to do it reports on it; or anybody who drives, once that client has gone.
+    fn check_reporter(&self, client: ClientId, asked: ClientId) -> Result<(), IntentError> {
+        match client == asked || self.seats.get(asked).is_none() {
+            true => Ok(()),
+            false => Err(IntentError::NotYours),
+        }
+    }
+
+    fn report_command(
+        &mut self,
+        client: ClientId,
+        call: CallId,
+        report: CommandReport,
+    ) -> Result<Accepted, IntentError> {
+        let asked = self.waiting.commands.get(&call).ok_or(IntentError::UnknownCall(call))?.0;
+        self.check_reporter(client, asked)?;
+        if let Some((_, waiter)) = self.waiting.commands.remove(&call) {
+            let _ = waiter.send(report);
+        }
         Ok(self.accepted())
     }
 
@@ -241,7 +269,8 @@ impl Actor {
 
     /// Starts the next instruction that waits.
     pub(super) async fn next_in_queue(&mut self) -> Result<(), StoreError> {
-        if self.state.turn.is_some() || self.state.closed {
+        // Nothing starts unattended: who queued it may have gone, and a watcher cannot stop it.
+        if self.state.turn.is_some() || self.state.closed || !self.seats.anyone_drives() {
             return Ok(());
         }
         let Some(next) = self.state.queue.front().cloned() else { return Ok(()) };
@@ -273,6 +302,34 @@ impl Actor {
     }
 }
 
+/// Instructions that may wait for a turn. Whoever wants more has no patience but a loop.
+const MAX_QUEUED: usize = 64;
+
+/// The longest text of a prompt or of its context: more than fits any model's window.
+const MAX_PROMPT: usize = 4 << 20;
+
+/// The longest comment and the longest title.
+const MAX_COMMENT: usize = 64 << 10;
+const MAX_TITLE: usize = 1 << 10;
+
+/// What is larger than anybody needs is refused before it is kept for ever.
+fn check_size(intent: &Intent) -> Result<(), IntentError> {
+    let fits = |what: &'static str, text: Option<&str>, limit: usize| match text {
+        Some(text) if text.len() > limit => Err(IntentError::TooLong { what, limit }),
+        _ => Ok(()),
+    };
+    match intent {
+        Intent::Prompt { instruction, .. } => {
+            fits("the prompt", Some(&instruction.text), MAX_PROMPT)?;
+            fits("the context", instruction.context.as_ref().map(|context| context.0.as_str()), MAX_PROMPT)
+        }
+        Intent::UpdateContext { context } => fits("the context", Some(&context.0), MAX_PROMPT),
+        Intent::Decide { answer, .. } => fits("the comment", answer.comment.as_deref(), MAX_COMMENT),
+        Intent::Rename { title } => fits("the title", Some(title), MAX_TITLE),
+        _ => Ok(()),
+    }
+}
+
 /// A change as undoing it is one.
 fn reversed(change: &FileChange) -> FileChange {
     FileChange { path: change.path.clone(), before: change.after, after: change.before }
@@ -301,8 +358,12 @@ fn check_answer(state: &State, question: &Question, scope: &ApprovalScope) -> Re
         Question::Patches { patches, .. } => patches,
         Question::Command { .. } | Question::Tool { .. } => &[],
     };
+    let about_patches = matches!(question, Question::Patches { .. });
     let named: Vec<PatchId> = match scope {
         ApprovalScope::None | ApprovalScope::All => return Ok(()),
+        ApprovalScope::Patches(_) | ApprovalScope::Hunks(_) if !about_patches => {
+            return bad("it chooses among changes, and none are asked about".to_owned());
+        }
         ApprovalScope::Patches(patches) => patches.clone(),
         ApprovalScope::Hunks(hunks) => hunks.iter().map(|(patch, _)| *patch).collect(),
     };

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{EventBody, NewEvent, Seq, SessionId, StoreError, Timestamp, TurnEnd};
+use loggia_domain::{EventBody, Executor, NewEvent, Seq, SessionId, StoreError, Timestamp, TurnEnd};
 use tokio::sync::mpsc;
 
 use crate::engine::Shared;
@@ -13,6 +13,7 @@ use crate::error::EngineError;
 use crate::session::actor::Actor;
 use crate::session::closing::{closing, interrupted};
 use crate::session::feed::Feed;
+use crate::session::mask::masked;
 use crate::session::running::Waiting;
 use crate::session::seats::{Departures, Seats};
 use crate::session::state::{CallStage, State};
@@ -75,21 +76,26 @@ struct Loading<'a> {
 impl Loading<'_> {
     async fn recover(&mut self, workspace: &crate::workspace::OpenWorkspace) -> Result<(), EngineError> {
         let Some(turn) = self.state.turn.clone() else { return Ok(()) };
-        let cut = turn
+        // What was copied from another session is that one's affair: no command of ours, no question of ours.
+        let copied = self.state.opened.forked_from.map(|(_, at)| at);
+        let ours = |seq: Seq| copied.is_none_or(|at| seq > at);
+        let mut started = turn
             .calls
             .iter()
-            .find(|open| matches!(open.stage, CallStage::Started(_)) && workspace.runs_command(&open.call));
-        if let Some(open) = cut {
+            .filter(|open| open.stage == CallStage::Started(Executor::Server) && ours(open.seq));
+        if let Some(open) = started.find(|open| workspace.was_running(self.id, open.call.id)) {
             // What the command did before it was cut can be undone like everything else.
-            let found = workspace.changed_before_crash(&self.shared.parts.store).await;
+            let found = workspace.changed_before_crash(&self.shared.parts.store, self.id, open.call.id).await;
             let events = found.events(open.call.id, turn.checkpoint.is_none());
             self.append(events).await?;
         }
-        let waits = !self.state.pending.is_empty();
+        let waits = self.state.pending.values().any(|pending| ours(pending.seq));
         let events = match waits {
             true => interrupted(&self.state),
             false => {
                 let reply = self.shared.parts.store.kept_reply(self.id).await?;
+                // One of an older turn was written by a task that had been cut already.
+                let reply = reply.filter(|reply| reply.turn == turn.id);
                 closing(&self.state, TurnEnd::Interrupted, reply)
             }
         };
@@ -102,7 +108,9 @@ impl Loading<'_> {
         }
         let turn = self.state.turn.as_ref().map(|turn| turn.id);
         let at = Timestamp::now();
-        let events = bodies.into_iter().map(|body| NewEvent { at, turn, body }).collect();
+        let masker = &self.shared.masker;
+        let event = |body| NewEvent { at, turn, body: masked(masker, body) };
+        let events = bodies.into_iter().map(event).collect();
         let stored = self.shared.parts.store.append(self.id, events).await?;
         stored.iter().for_each(|event| self.state.apply(event));
         Ok(())

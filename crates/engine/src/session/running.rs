@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use loggia_domain::{
-    Actor, ApprovalAnswer, ApprovalId, CallId, CommandReport, PatchId, PatchReport, TurnEnd, TurnFailure,
+    Actor, ApprovalAnswer, ApprovalId, CallId, ClientId, CommandReport, PatchId, PatchReport, TurnEnd,
+    TurnFailure,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
@@ -31,14 +32,27 @@ impl RunningTurn {
             TurnEnd::Failed(TurnFailure::Internal { message: format!("the turn broke: {error}") })
         }))
     }
+
+    /// Ends the task and waits until it has gone, so that nothing of it comes after: a piece of its reply would be
+    /// told and not kept. Gives the command that was cut.
+    pub(super) async fn stop(mut self) -> Option<(CallId, Watch)> {
+        self.task.abort();
+        // One that has ended by itself may have been asked for its end already, which can be done only once.
+        if !self.task.is_finished() {
+            let _ = (&mut self.task).await;
+        }
+        self.command
+    }
 }
 
 /// Those a turn waits for.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     pub(super) approvals: HashMap<ApprovalId, oneshot::Sender<(ApprovalAnswer, Actor)>>,
-    pub(super) commands: HashMap<CallId, oneshot::Sender<CommandReport>>,
-    pub(super) patches: HashMap<PatchId, oneshot::Sender<PatchReport>>,
+    /// Each with the client that is to report.
+    pub(super) commands: HashMap<CallId, (ClientId, oneshot::Sender<CommandReport>)>,
+    /// Each with the client that is to report.
+    pub(super) patches: HashMap<PatchId, (ClientId, oneshot::Sender<PatchReport>)>,
 }
 
 impl Waiting {

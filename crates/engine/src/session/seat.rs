@@ -34,9 +34,10 @@ impl Seat {
         on_leave: OnLeave,
         store: Arc<dyn Store>,
     ) -> Option<(Self, Arc<State>)> {
-        let id = client.id;
-        let state = handle.ask(|answer| Command::Join { client, on_leave, answer }).await?;
-        Some((Self { handle, client: id, store }, state))
+        // The seat is there first: if nobody waits for the answer any more, dropping it is leaving.
+        let seat = Self { handle, client: client.id, store };
+        let state = seat.handle.ask(|answer| Command::Join { client, on_leave, answer }).await?;
+        Some((seat, state))
     }
 
     /// The session.

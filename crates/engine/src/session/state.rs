@@ -51,6 +51,8 @@ pub struct State {
     pub history: History,
     /// What the session has used in all.
     pub usage: Usage,
+    /// What is known to have been spent, in millionths of a US dollar: at least so much.
+    pub spent: u64,
     /// The plan as it is.
     pub plan: Option<Plan>,
     /// Questions nobody has answered yet.
@@ -167,6 +169,7 @@ impl State {
             queue: VecDeque::new(),
             history: History::default(),
             usage: Usage { micro_dollars: Some(0), ..Usage::default() },
+            spent: 0,
             plan: None,
             pending: BTreeMap::new(),
             decided: BTreeMap::new(),
@@ -206,6 +209,8 @@ impl State {
             EventBody::SessionRenamed { title, .. } => self.title = Some(title.clone()),
             EventBody::ModelChanged { model, .. } => self.model = Some(model.clone()),
             EventBody::SessionClosed { .. } => self.closed = true,
+            // What waited in the session this one was split from waits there.
+            EventBody::InstructionQueued { .. } if self.is_copied(event.seq) => {}
             EventBody::InstructionQueued { instruction, by } => self.queue.push_back(Queued {
                 seq: event.seq,
                 instruction: instruction.clone(),
@@ -222,6 +227,7 @@ impl State {
             EventBody::PlanChanged { plan } => self.plan = Some(plan.clone()),
             EventBody::MessageEnded { message, cut, usage } => {
                 self.usage = self.usage.plus(*usage);
+                self.spent = self.spent.saturating_add(usage.micro_dollars.unwrap_or(0));
                 if let Some(turn) = &mut self.turn {
                     turn.steps += 1;
                     turn.usage = turn.usage.plus(*usage);
@@ -289,6 +295,11 @@ impl State {
             EventBody::HistoryCompacted { through, summary } => self.history.compact(*through, summary),
             EventBody::TurnEnded { end, .. } => self.end_turn(end),
         }
+    }
+
+    /// Whether an event was copied from the session this one was split from.
+    fn is_copied(&self, seq: Seq) -> bool {
+        self.opened.forked_from.is_some_and(|(_, at)| seq <= at)
     }
 
     fn start_turn(&mut self, event: &Event, instruction: &Instruction, by: &Actor, queued: Option<Seq>) {

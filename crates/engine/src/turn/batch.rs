@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use loggia_domain::{
-    ApprovalId, BatchId, EventBody, Executor, FileChange, Patch, PatchFailure, PatchId, Question, Risk,
-    ToolOutcome, TurnEnd,
+    ApprovalId, BatchId, EventBody, Executor, FileChange, FileChangeKind, Patch, PatchFailure, PatchId,
+    Question, Risk, Timestamp, ToolOutcome, TurnEnd,
 };
 
 use crate::changes::ApplyKind;
 use crate::session::{Batch, OpenCall, State};
 use crate::turn::calls::ended;
-use crate::turn::edits::{applied_events, choose, failures};
+use crate::turn::edits::{applied_events, choose, demand_of, failures};
 use crate::turn::{Stop, Turn};
 use crate::workspace::Work;
 
@@ -57,16 +57,18 @@ pub(crate) fn collected(state: &State) -> impl Iterator<Item = &Patch> {
 }
 
 /// The collection is complete: one question about all of it.
-pub(super) fn complete(state: &State, batch: &Batch) -> Vec<EventBody> {
+pub(super) fn complete(state: &State, batch: &Batch, expires: Option<Timestamp>) -> Vec<EventBody> {
     let patches: Vec<PatchId> = collected(state).map(|patch| patch.id).collect();
+    let deletes = collected(state).any(|patch| patch.kind == FileChangeKind::Deleted);
+    let risk = if deletes { Risk::High } else { Risk::Medium };
     vec![
         EventBody::BatchEnded { batch: batch.id },
         EventBody::ApprovalAsked {
             approval: ApprovalId::new(),
             call: None,
             question: Question::Patches { tool: TOOL.to_owned(), patches },
-            risk: Risk::Medium,
-            expires: None,
+            risk,
+            expires,
         },
     ]
 }
@@ -86,7 +88,17 @@ impl Turn {
             events.push(done);
             return Ok(self.link.record(events).await?);
         };
-        let failures = match self.workspace.contents(&chosen).await {
+        let about: Vec<Patch> = chosen.iter().map(|(patch, _)| patch.clone()).collect();
+        let allowed = self.still_allowed(TOOL, &demand_of(&about)).await?;
+        let forbidden = |message: String| {
+            let failure = PatchFailure::Unwritable { message };
+            about.iter().map(|patch| (patch.id, failure.clone())).collect()
+        };
+        let contents = match allowed {
+            Ok(()) => self.workspace.contents(&chosen).await,
+            Err(reason) => Err(forbidden(reason)),
+        };
+        let failures = match contents {
             Err(failures) => failures,
             Ok(wanted) => {
                 let work = Work::Change(wanted);

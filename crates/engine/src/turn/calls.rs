@@ -11,8 +11,8 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use loggia_domain::{
     Actor, ApprovalAnswer, ApprovalId, ApprovalScope, CommandSummary, Decision, Demand, EventBody, Executor,
-    FileChange, PreparedCall, Question, Risk, Timestamp, ToolCall, ToolContext, ToolEffect, ToolError,
-    ToolOutcome,
+    FileChange, PatchFailure, PreparedCall, Question, Remember, Risk, Timestamp, ToolCall, ToolContext,
+    ToolEffect, ToolError, ToolOutcome,
 };
 
 use crate::policy::{Judge, Verdict};
@@ -125,18 +125,41 @@ impl Turn {
         mut facts: Vec<EventBody>,
     ) -> Result<ApprovalId, Halt> {
         let approval = ApprovalId::new();
-        let expires = self.workspace.approval_limit(&self.shared).map(|limit| {
-            Timestamp(Timestamp::now().0.saturating_add(i64::try_from(limit.as_millis()).unwrap_or(i64::MAX)))
-        });
+        let expires = self.expiry();
         facts.push(EventBody::ApprovalAsked { approval, call: Some(call.id), question, risk, expires });
         self.link.record(facts).await?;
         Ok(approval)
+    }
+
+    /// When a question asked now is given up, if the policy says so.
+    pub(super) fn expiry(&self) -> Option<Timestamp> {
+        let limit = self.workspace.approval_limit(&self.shared)?;
+        let limit = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
+        Some(Timestamp(Timestamp::now().0.saturating_add(limit)))
     }
 
     /// Waits until somebody has decided.
     pub(super) async fn clearance(&self, approval: ApprovalId) -> Result<Clearance, Halt> {
         let (ApprovalAnswer { scope, comment, .. }, by) = self.link.decision(approval).await?;
         Ok(Clearance { scope, by: Some(by), comment })
+    }
+
+    /// Judges once more, right before it is done: rules may have changed while people thought about it.
+    pub(super) async fn still_allowed(
+        &self,
+        tool: &str,
+        demand: &Demand,
+    ) -> Result<Result<(), String>, Halt> {
+        let state = self.link.state().await?;
+        let judge = match self.workspace.judge(&self.shared, &state) {
+            Ok(judge) => judge,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let verdict = judge.judge(tool, demand);
+        Ok(match verdict.decision {
+            Decision::Deny => Err(verdict.reason),
+            Decision::Allow | Decision::Ask => Ok(()),
+        })
     }
 
     /// Carries out a call that changes no files by itself.
@@ -147,14 +170,20 @@ impl Turn {
         ready: Ready,
         clearance: Clearance,
     ) -> Result<(), Halt> {
-        if clearance.scope == ApprovalScope::None {
+        if clearance.scope != ApprovalScope::All {
             return self.end(&ready.open, refused(clearance.comment.as_deref())).await;
+        }
+        if let Err(reason) = self.still_allowed(&ready.open.call.tool, &ready.demand).await? {
+            return self.end(&ready.open, ToolOutcome::Denied { reason }).await;
         }
         let context = self.context(state, judge).await;
         let Ready { open, prepared, demand, .. } = ready;
         if demand.command.is_some() {
             return match prepared.run(context).await {
-                Ok(ToolEffect::Command(request)) => self.command(&open, request, clearance.by).await,
+                // Only the command that was judged.
+                Ok(ToolEffect::Command(request)) if Some(&request) == demand.command.as_ref() => {
+                    self.command(&open, request, clearance.by).await
+                }
                 effect => self.carry_out_plain(&open.call, effect, Instant::now()).await,
             };
         }
@@ -192,9 +221,29 @@ impl Turn {
         self.link.record(facts).await
     }
 
-    /// Ends a call that never ran.
+    /// Ends a call that never ran, and with it what is asked about it and what it proposed.
     pub(super) async fn end(&self, open: &OpenCall, outcome: ToolOutcome) -> Result<(), Halt> {
-        self.link.record(vec![ended(&open.call, outcome, Vec::new(), None, Instant::now())]).await
+        let state = self.link.state().await?;
+        let asked = state.pending.iter().filter(|(_, pending)| pending.call == Some(open.call.id));
+        let withdrawn = |approval: &ApprovalId| EventBody::ApprovalDecided {
+            approval: *approval,
+            answer: ApprovalAnswer {
+                scope: ApprovalScope::None,
+                remember: Remember::Once,
+                comment: Some("the call ended".to_owned()),
+            },
+            by: Actor::Engine,
+        };
+        let mut events: Vec<EventBody> = asked.map(|(approval, _)| withdrawn(approval)).collect();
+        let proposed = state.proposed.values().filter(|patch| patch.call == open.call.id);
+        let in_batch = |id| state.batch.as_ref().is_some_and(|batch| batch.patches.contains(id));
+        events.extend(
+            proposed
+                .filter(|patch| !in_batch(&patch.id))
+                .map(|patch| EventBody::PatchDropped { patch: patch.id, failure: PatchFailure::Withdrawn }),
+        );
+        events.push(ended(&open.call, outcome, Vec::new(), None, Instant::now()));
+        self.link.record(events).await
     }
 
     /// The reading part of a call that changes files, and the verdict on it.

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use loggia_domain::{
-    Actor, CommandEnd, CommandExit, CommandMode, CommandReport, CommandRequest, CommandSummary, EventBody,
-    Executor, Policy, ToolOutcome,
+    Actor, CapturedOutput, ClientId, CommandEnd, CommandExit, CommandMode, CommandReport, CommandRequest,
+    CommandSummary, EventBody, Executor, Policy, ToolOutcome,
 };
 
 use crate::session::{Halt, OpenCall};
@@ -36,7 +36,7 @@ impl Turn {
         };
         let stranded = policy.command_mode == CommandMode::LocalTerminal && !policy.fallback_to_server_runner;
         match executor {
-            Executor::Client(_) => self.in_clients_terminal(open, executor, limit).await,
+            Executor::Client(client) => self.in_clients_terminal(open, client, &policy, limit).await,
             Executor::Server if stranded => {
                 let reason =
                     "commands run in a client's terminal here, and no client that can run one is connected";
@@ -49,21 +49,26 @@ impl Turn {
     async fn in_clients_terminal(
         &self,
         open: &OpenCall,
-        executor: Executor,
+        client: ClientId,
+        policy: &Policy,
         limit: Duration,
     ) -> Result<(), Halt> {
         let began = Instant::now();
+        let report = self.link.expect_command_report(open.call.id, client).await?;
+        let executor = Executor::Client(client);
         self.link.record(vec![EventBody::ToolStarted { call: open.call.id, executor }]).await?;
-        let report = tokio::time::timeout(limit + REPORT_GRACE, self.link.command_report(open.call.id)).await;
-        let Ok(report) = report else {
+        let Ok(report) = tokio::time::timeout(limit.saturating_add(REPORT_GRACE), report).await else {
             let message =
                 format!("the client that was to run it did not report within {} s", limit.as_secs());
             let event = ended(&open.call, ToolOutcome::Failed { message }, Vec::new(), None, began);
             return self.link.record(vec![event]).await;
         };
-        let CommandReport { exit, stdout, stderr, .. } = report?;
-        let summary = CommandSummary { exit, sandbox: None, left_out: 0 };
-        let outcome = self.outcome(exit, &stdout, &stderr);
+        let CommandReport { exit, stdout, stderr, .. } = report.map_err(|_| Halt)?;
+        let most = usize::try_from(policy.limits.output_bytes).unwrap_or(usize::MAX);
+        let (stdout, stderr) = (ends_of(stdout, most), ends_of(stderr, most));
+        let summary =
+            CommandSummary { exit, sandbox: None, left_out: stdout.left_out.saturating_add(stderr.left_out) };
+        let outcome = self.outcome(exit, &stdout.text(), &stderr.text());
         self.link.record(vec![ended(&open.call, outcome, Vec::new(), Some(summary), began)]).await
     }
 
@@ -82,13 +87,12 @@ impl Turn {
         self.link
             .record(vec![EventBody::ToolStarted { call: open.call.id, executor: Executor::Server }])
             .await?;
-        let watch = self.workspace.watch().await;
-        self.link.command_runs(Some((open.call.id, watch.clone()))).await?;
+        let watch = self.workspace.watch(self.session, open.call.id).await;
+        self.link.command_runs(open.call.id, watch.clone()).await?;
         let output = Output::new(&self.feed, open.call.id, &self.shared.masker);
         let run = self.shared.parts.runner.run(spec, output.sink()).await;
         output.finish(&self.shared.masker);
         let found = watch.changes(&self.shared.parts.store).await;
-        self.link.command_runs(None).await?;
         let checkpoint = self.checkpoint().await?.is_some();
         let mut events = found.events(open.call.id, checkpoint);
         let (outcome, summary) = match run {
@@ -124,6 +128,20 @@ impl Turn {
 fn summary(end: &CommandEnd) -> CommandSummary {
     let left_out = end.stdout.left_out.saturating_add(end.stderr.left_out);
     CommandSummary { exit: end.exit, sandbox: Some(end.sandbox), left_out }
+}
+
+/// The beginning and the end of what a client reports, within the policy's limit.
+fn ends_of(text: String, most: usize) -> CapturedOutput {
+    if text.len() <= most {
+        return CapturedOutput { head: text, ..CapturedOutput::default() };
+    }
+    let head = text.floor_char_boundary(most / 2);
+    let tail = text.ceil_char_boundary(text.len() - most / 2);
+    CapturedOutput {
+        head: text[..head].to_owned(),
+        tail: text[tail..].to_owned(),
+        left_out: (tail - head) as u64,
+    }
 }
 
 /// The model may ask for less time than the policy allows, not for more.

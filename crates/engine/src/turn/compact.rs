@@ -7,16 +7,21 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use loggia_domain::{EventBody, Model, ModelErrorKind, ModelInfo, ModelMessage, ModelRequest, ReplyPart};
+use loggia_domain::{
+    EventBody, Model, ModelError, ModelErrorKind, ModelInfo, ModelMessage, ModelRequest, ReplyPart,
+};
 
 use crate::session::{HistoryItem, Said, State};
-use crate::turn::{Stop, Turn, context, failed};
+use crate::turn::{Stop, Turn, context, failed, reply};
 
 /// Above this share of the window, in percent, history is compacted: what is left holds a reply and some results.
 const NEARLY_FULL: u64 = 85;
 
 /// What is kept word for word may take this share of the window, in percent.
 const KEPT: u64 = 40;
+
+/// The longest summary: it is there to be short.
+const MAX_SUMMARY: usize = 64 << 10;
 
 const ASK: &str = "\
 Summarise this conversation between a user and a coding agent so that the agent can go on with it alone. Keep: what \
@@ -31,7 +36,11 @@ impl Turn {
         model: &Arc<dyn Model>,
         info: &ModelInfo,
     ) -> Result<bool, Stop> {
-        let estimated = context::estimate(&context::conversation(state.history.items()));
+        let said = context::estimate(&context::conversation(state.history.items()));
+        // Besides what was said: who the model is, the workspace's instructions at most, and the tools.
+        let tools: usize =
+            self.workspace.specs().iter().map(|spec| spec.parameters.0.len() + spec.description.len()).sum();
+        let estimated = said + tools as u64 / 4;
         let limit = info.context_tokens / 100 * NEARLY_FULL;
         if estimated <= limit || self.shortened {
             return Ok(false);
@@ -81,15 +90,37 @@ impl Turn {
         }
         let messages = vec![ModelMessage::System(ASK.to_owned()), ModelMessage::User(text)];
         let request = ModelRequest { messages, tools: Arc::from([]), max_output: None };
-        let mut stream = model.reply(request).await.map_err(|error| failed(&error))?;
-        let mut summary = String::new();
-        while let Some(part) = stream.next().await {
-            if let ReplyPart::Text(piece) = part.map_err(|error| failed(&error))? {
-                summary.push_str(&piece);
+        let mut failures = 0;
+        loop {
+            match summary_of(model, request.clone()).await {
+                Ok(summary) => return Ok(summary),
+                Err(ModelError { kind: ModelErrorKind::Transient { retry_after }, message })
+                    if failures < reply::RETRIES =>
+                {
+                    failures += 1;
+                    let error = ModelError { kind: ModelErrorKind::Transient { retry_after }, message };
+                    reply::wait(&self.feed, &error, failures, retry_after).await;
+                }
+                Err(error) => return Err(failed(&error)),
             }
         }
-        Ok(summary)
     }
+}
+
+/// What a model makes of a conversation. One that does not stop is stopped.
+async fn summary_of(model: &Arc<dyn Model>, request: ModelRequest) -> Result<String, ModelError> {
+    let mut stream = model.reply(request).await?;
+    let mut summary = String::new();
+    while let Some(part) = stream.next().await {
+        if let ReplyPart::Text(piece) = part? {
+            summary.push_str(&piece);
+        }
+        if summary.len() > MAX_SUMMARY {
+            summary.truncate(summary.floor_char_boundary(MAX_SUMMARY));
+            break;
+        }
+    }
+    Ok(summary)
 }
 
 /// Where the kept part begins: as early as its size allows, at a place where no call is parted from its result.
@@ -99,13 +130,18 @@ fn boundary(items: &[Arc<HistoryItem>], room: u64) -> Option<usize> {
     for place in (1..items.len()).rev() {
         match &items[place].said {
             Said::Tool { call, .. } => drop(answers.insert(call.id)),
-            Said::Assistant { message, .. } => message.calls.iter().for_each(|call| drop(answers.remove(&call.id))),
+            Said::Assistant { message, .. } => {
+                for call in &message.calls {
+                    answers.remove(&call.id);
+                }
+            }
             Said::User { .. } | Said::Context(_) | Said::Notice(_) | Said::Summary(_) => {}
         }
         if context::estimate(&context::conversation(&items[place..])) > room && best.is_some() {
             break;
         }
-        let begins = matches!(items[place].said, Said::User { .. } | Said::Assistant { .. } | Said::Notice(_));
+        let begins =
+            matches!(items[place].said, Said::User { .. } | Said::Assistant { .. } | Said::Notice(_));
         if begins && answers.is_empty() {
             best = Some(place);
         }

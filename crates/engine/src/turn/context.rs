@@ -17,9 +17,19 @@ told what, so respect it and do not propose it again unchanged. When you are don
 
 impl Turn {
     /// Everything the model is told now.
-    pub(super) async fn request(&self, state: &State, found: Vec<CodeFinding>) -> Result<ModelRequest, Stop> {
-        let instructions =
-            self.workspace.instructions(self.shared.is_trusted(self.workspace.root_path())).await;
+    pub(super) async fn request(
+        &self,
+        state: &State,
+        found: Vec<CodeFinding>,
+        window: u64,
+    ) -> Result<ModelRequest, Stop> {
+        let judge = self.workspace.judge(&self.shared, state)?;
+        let trusted = self.shared.is_trusted(self.workspace.root_path());
+        let mut instructions = self.workspace.instructions(trusted, Arc::clone(&judge)).await;
+        // A byte for each token of the window: a quarter of it.
+        let most = usize::try_from(window).unwrap_or(usize::MAX);
+        instructions.truncate(instructions.floor_char_boundary(most));
+        let found: Vec<CodeFinding> = found.into_iter().filter(|found| judge.may_read(&found.path)).collect();
         let mut messages = vec![ModelMessage::System(system(&instructions, state))];
         messages.extend(conversation(state.history.items()));
         // A model is never left with its own words last.

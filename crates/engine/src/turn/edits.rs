@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use loggia_domain::{
-    ApprovalScope, ContentHash, Decision, Demand, EventBody, Executor, FileChange, FileEdit, Patch,
-    PatchFailure, PatchId, PatchReport, Question, ToolEffect, ToolOutcome,
+    ApprovalScope, ContentHash, Decision, Demand, EventBody, Executor, FileChange, FileChangeKind, FileEdit,
+    Patch, PatchFailure, PatchId, PatchReport, Question, ToolEffect, ToolOutcome,
 };
 
 use crate::changes::{self, ApplyError, ApplyKind, Expect, NewContent, Selected, WantedChange};
@@ -115,6 +115,10 @@ impl Turn {
             ));
             return self.link.record(events).await;
         }
+        let about: Vec<Patch> = chosen.iter().map(|(patch, _)| patch.clone()).collect();
+        if let Err(reason) = self.still_allowed(&open.call.tool, &demand_of(&about)).await? {
+            return self.end(open, ToolOutcome::Denied { reason }).await;
+        }
         let told = what_became(&chosen, &left, clearance.comment.as_deref());
         match self.link.executor(clearance.by, |abilities| abilities.applies_patches).await? {
             Executor::Server => self.server_applies(open, chosen, left, told).await,
@@ -172,13 +176,21 @@ impl Turn {
         let mut facts = vec![EventBody::ToolStarted { call: open.call.id, executor }];
         facts.extend(self.checkpoint().await?);
         let expected = wanted.iter().map(hash_after).collect();
-        let before = self.workspace.kept_states(&self.shared.parts.store, &chosen).await;
+        let before = match self.workspace.kept_states(&self.shared.parts.store, &chosen).await {
+            Ok(before) => before,
+            Err(message) => return self.end(open, failed(message)).await,
+        };
+        // Before the client is told: it may be quick, and report in any order.
+        let mut reports = Vec::new();
+        for (patch, _) in &chosen {
+            reports.push(self.link.expect_patch_report(patch.id, client).await?);
+        }
         self.link.record(facts).await?;
         let mut failures = Vec::new();
-        for (patch, _) in &chosen {
-            let report = tokio::time::timeout(CLIENT_APPLIES, self.link.patch_report(patch.id)).await;
-            if let Ok(report) = report
-                && let Some(failure) = reported(report?)
+        for ((patch, _), report) in chosen.iter().zip(reports) {
+            // No report in time, or a client that went: the disk says what became of it.
+            if let Ok(Ok(report)) = tokio::time::timeout(CLIENT_APPLIES, report).await
+                && let Some(failure) = reported(report)
             {
                 failures.push((patch.id, failure));
             }
@@ -200,7 +212,7 @@ impl Turn {
         );
         let outcome = match failed.is_empty() {
             true => ToolOutcome::Succeeded { output: told },
-            false => ToolOutcome::Failed { message: why_not(&failures, &failed) },
+            false => ToolOutcome::Failed { message: why_some_not(&failures, &failed) },
         };
         events.push(ended(&open.call, outcome, files, None, began));
         self.link.record(events).await
@@ -281,6 +293,18 @@ fn stricter(one: Verdict, other: Verdict) -> Verdict {
         true => one,
         false => other,
     }
+}
+
+/// What patches touch.
+pub(super) fn demand_of(patches: &[Patch]) -> Demand {
+    let mut demand = Demand::default();
+    for patch in patches {
+        match patch.kind {
+            FileChangeKind::Deleted => demand.deletes.push(patch.path.clone()),
+            FileChangeKind::Created | FileChangeKind::Modified => demand.writes.push(patch.path.clone()),
+        }
+    }
+    demand
 }
 
 fn demand(edits: &[FileEdit]) -> Demand {
@@ -376,6 +400,10 @@ fn what_became(chosen: &[Chosen], left: &[Patch], comment: Option<&str>) -> Stri
 }
 
 fn why_not(failures: &[(PatchId, PatchFailure)], patches: &[Chosen]) -> String {
+    format!("Nothing of it was written.\n{}", why_some_not(failures, patches))
+}
+
+fn why_some_not(failures: &[(PatchId, PatchFailure)], patches: &[Chosen]) -> String {
     let line = |(patch, _): &Chosen| {
         let (_, failure) = failures.iter().find(|(id, _)| *id == patch.id)?;
         let path = &patch.path;
@@ -392,7 +420,7 @@ fn why_not(failures: &[(PatchId, PatchFailure)], patches: &[Chosen]) -> String {
         })
     };
     let lines: Vec<String> = patches.iter().filter_map(line).collect();
-    format!("Nothing of it was written.\n{}", lines.join("\n"))
+    lines.join("\n")
 }
 
 fn reported(report: PatchReport) -> Option<PatchFailure> {

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use loggia_domain::{
-    AssistantMessage, BoxFuture, CallId, EventBody, MessageId, Model, ModelError, ModelRequest, Passing,
-    ReplyPart, SessionId, Store, StoreError, ToolCall, TurnId, Usage,
+    AssistantMessage, BoxFuture, CallId, EventBody, MessageId, Model, ModelError, ModelErrorKind,
+    ModelRequest, Passing, ReplyPart, SessionId, Store, StoreError, ToolCall, TurnId, Usage,
 };
-use tokio::time::{Interval, MissedTickBehavior};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use crate::session::{Feed, State};
 use crate::turn::{Stop, Turn};
 
-/// How often a model that failed for a passing reason is asked again: with the waits below, about a minute.
+/// How often a model that failed for a passing reason is asked again: with the waits below, within 16 seconds.
 pub(super) const RETRIES: u32 = 5;
 
 /// The first wait; each further one is twice as long.
@@ -27,6 +27,9 @@ const KEEP_EVERY: Duration = Duration::from_millis(100);
 
 /// More calls in one reply than any task needs; a model that loops is stopped here.
 const MAX_CALLS: usize = 128;
+
+/// The longest reply, calls and thoughts included: a model that does not stop is stopped here.
+const MAX_REPLY: usize = 8 << 20;
 
 /// A reply that came to its end.
 pub(super) struct Replied {
@@ -65,6 +68,11 @@ impl Turn {
             match part {
                 Some(Ok(part)) => {
                     coming.take(part);
+                    if coming.length > MAX_REPLY {
+                        let message = format!("the model's reply is longer than {MAX_REPLY} bytes");
+                        let error = ModelError { kind: ModelErrorKind::Permanent, message };
+                        return Ok(Err(Broken { error, partial: coming.partial() }));
+                    }
                     // Nor those who listen from hearing it.
                     tokio::task::coop::consume_budget().await;
                 }
@@ -93,6 +101,7 @@ struct Coming<'a> {
     feed: &'a Feed,
     turn: TurnId,
     begun: bool,
+    length: usize,
     message: AssistantMessage,
     usage: Usage,
 }
@@ -101,7 +110,7 @@ impl<'a> Coming<'a> {
     fn new(feed: &'a Feed, turn: TurnId) -> Self {
         let message =
             AssistantMessage { id: MessageId::new(), text: String::new(), thought: None, calls: Vec::new() };
-        Self { feed, turn, begun: false, message, usage: Usage::default() }
+        Self { feed, turn, begun: false, length: 0, message, usage: Usage::default() }
     }
 
     fn take(&mut self, part: ReplyPart) {
@@ -111,14 +120,17 @@ impl<'a> Coming<'a> {
         }
         match part {
             ReplyPart::Text(piece) => {
+                self.length += piece.len();
                 self.feed.add_text(&piece);
                 self.message.text.push_str(&piece);
             }
             ReplyPart::Thought(piece) => {
+                self.length += piece.len();
                 self.feed.add_thought(&piece);
                 self.message.thought.get_or_insert_default().push_str(&piece);
             }
             ReplyPart::Call { provider_id, tool, arguments } => {
+                self.length += tool.len() + arguments.0.len();
                 if self.message.calls.len() < MAX_CALLS {
                     let id = CallId::new();
                     self.message.calls.push(ToolCall { id, provider_id, tool, arguments });
@@ -153,7 +165,7 @@ struct Tail {
 
 impl Tail {
     fn new(store: Arc<dyn Store>, feed: Arc<Feed>, session: SessionId) -> Self {
-        let mut tick = tokio::time::interval(KEEP_EVERY);
+        let mut tick = tokio::time::interval_at(Instant::now() + KEEP_EVERY, KEEP_EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self { store, feed, session, tick, kept: 0, writing: None }
     }

@@ -115,29 +115,31 @@ impl OpenWorkspace {
     }
 
     /// What the files of some patches are now, with their bytes kept for undoing.
+    ///
+    /// # Errors
+    /// Which file could not be looked at or kept: what is not kept must not be taken for absent.
     pub(crate) async fn kept_states(
         &self,
         store: &Arc<dyn Store>,
         chosen: &[Chosen],
-    ) -> Vec<Option<FileState>> {
+    ) -> Result<Vec<Option<FileState>>, String> {
         let mut states = Vec::new();
         for (patch, _) in chosen {
-            states.push(self.kept_state(store, &patch.path).await);
+            let state = self.kept_state(store, &patch.path).await;
+            states.push(
+                state.map_err(|error| format!("`{}` cannot be kept for undoing: {error}", patch.path))?,
+            );
         }
-        states
+        Ok(states)
     }
 
-    async fn kept_state(&self, store: &Arc<dyn Store>, path: &str) -> Option<FileState> {
-        let (root, path) = (Arc::clone(&self.root), TreePath::parse(path).ok()?);
-        let (state, bytes) = blocking(move || changes::content_of(&root, &path).ok().flatten()).await?;
-        match store.put_blob(bytes).await {
-            Ok(hash) if hash == state.hash => Some(state),
-            Ok(_) => None,
-            Err(error) => {
-                tracing::warn!(%error, "a file's content could not be kept for undoing");
-                None
-            }
-        }
+    async fn kept_state(&self, store: &Arc<dyn Store>, path: &str) -> Result<Option<FileState>, String> {
+        let path = TreePath::parse(path).map_err(|error| error.to_string())?;
+        let root = Arc::clone(&self.root);
+        let found = blocking(move || changes::content_of(&root, &path)).await;
+        let Some((state, bytes)) = found.map_err(|error| error.to_string())? else { return Ok(None) };
+        store.put_blob(bytes).await.map_err(|error| error.to_string())?;
+        Ok(Some(state))
     }
 
     /// What became of patches a client was to apply, by what the disk holds: changes, and what is not as wanted.
@@ -148,16 +150,17 @@ impl OpenWorkspace {
         expected: Vec<Option<loggia_domain::ContentHash>>,
         chosen: &[Chosen],
     ) -> (Vec<FileChange>, Vec<(PatchId, PatchFailure)>) {
-        let after = self.kept_states(store, chosen).await;
         let (mut files, mut failures) = (Vec::new(), Vec::new());
-        for (((patch, _), (before, after)), expected) in
-            chosen.iter().zip(before.into_iter().zip(after)).zip(expected)
-        {
-            if after.map(|state| state.hash) == expected {
-                files.push(FileChange { path: patch.path.clone(), before, after });
-            } else {
-                let found = after.map(|state| state.hash);
-                failures.push((patch.id, PatchFailure::Conflict { found }));
+        for (((patch, _), before), expected) in chosen.iter().zip(before).zip(expected) {
+            match self.kept_state(store, &patch.path).await {
+                Ok(after) if after.map(|state| state.hash) == expected => {
+                    files.push(FileChange { path: patch.path.clone(), before, after });
+                }
+                Ok(after) => {
+                    let found = after.map(|state| state.hash);
+                    failures.push((patch.id, PatchFailure::Conflict { found }));
+                }
+                Err(message) => failures.push((patch.id, PatchFailure::Unwritable { message })),
             }
         }
         (files, failures)

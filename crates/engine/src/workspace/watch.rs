@@ -1,12 +1,12 @@
 //! What commands change, found by comparing before and after.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use loggia_domain::{CallId, CheckpointId, EventBody, FileChange, ObservedChange, Store};
+use loggia_domain::{CallId, CheckpointId, EventBody, FileChange, ObservedChange, SessionId, Store};
 use loggia_tree::Root;
 use tokio::sync::Mutex;
 
@@ -16,6 +16,9 @@ use crate::workspace::files::blocking;
 
 /// How long the processes of a killed command may take to be gone. What they write later is not found.
 const DYING: Duration = Duration::from_millis(100);
+
+/// Where commands that run are marked, in the mirror's directory. The name is the session and the call.
+pub(crate) const RUNNING: &str = "running";
 
 /// The mirror of one workspace, opened with the first command.
 #[derive(Debug, Clone)]
@@ -31,6 +34,8 @@ pub(crate) struct Watch {
     watcher: Watcher,
     /// Nothing if the files could not be looked at.
     before: Option<Snapshot>,
+    /// Says on disk that the command runs, so that a restart knows whose the changes are.
+    mark: PathBuf,
 }
 
 /// What a command changed.
@@ -43,6 +48,11 @@ pub(crate) struct Found {
 impl Watcher {
     pub(super) fn new(directory: PathBuf, root: Arc<Root>) -> Self {
         Self { directory, root, mirror: Arc::new(Mutex::new(None)) }
+    }
+
+    /// Where it is said that a command runs.
+    fn mark(&self, session: SessionId, call: CallId) -> PathBuf {
+        self.directory.join(RUNNING).join(format!("{session}.{call}"))
     }
 
     /// Does something with the mirror, one at a time; stops when the future is dropped.
@@ -65,6 +75,13 @@ impl Watcher {
     }
 }
 
+fn set_mark(file: &Path) -> std::io::Result<()> {
+    if let Some(directory) = file.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    std::fs::write(file, "")
+}
+
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -75,16 +92,31 @@ impl Drop for StopOnDrop {
 
 impl OpenWorkspace {
     /// Looks at the files before a command.
-    pub(crate) async fn watch(&self) -> Watch {
-        let before = self.watcher.with(Mirror::refresh).await;
+    pub(crate) async fn watch(&self, session: SessionId, call: CallId) -> Watch {
+        let mark = self.watcher.mark(session, call);
+        let file = mark.clone();
+        let before = self.watcher.with(Mirror::refresh).await.map_err(|error| error.to_string());
+        let marked = blocking(move || set_mark(&file).map_err(|error| error.to_string())).await;
+        let before = before.and_then(|before| marked.map(|()| before));
         let before = before.map_err(|error| tracing::warn!(%error, "a command runs unwatched")).ok();
-        Watch { watcher: self.watcher.clone(), before }
+        Watch { watcher: self.watcher.clone(), before, mark }
+    }
+
+    /// Whether a command was running when the engine was last killed.
+    pub(crate) fn was_running(&self, session: SessionId, call: CallId) -> bool {
+        self.watcher.mark(session, call).exists()
     }
 
     /// What the last command changed that a crash cut.
-    pub(crate) async fn changed_before_crash(&self, store: &Arc<dyn Store>) -> Found {
+    pub(crate) async fn changed_before_crash(
+        &self,
+        store: &Arc<dyn Store>,
+        session: SessionId,
+        call: CallId,
+    ) -> Found {
+        let mark = self.watcher.mark(session, call);
         let before = self.watcher.with(|mirror, _| Ok(mirror.last_snapshot())).await.ok().flatten();
-        Watch { watcher: self.watcher.clone(), before }.changes_of_killed(store).await
+        Watch { watcher: self.watcher.clone(), before, mark }.changes_of_killed(store).await
     }
 }
 
@@ -97,6 +129,14 @@ impl Watch {
 
     /// What has changed since, with the bytes of both sides kept.
     pub(crate) async fn changes(self, store: &Arc<dyn Store>) -> Found {
+        let mark = self.mark.clone();
+        let found = self.find(store).await;
+        // A mark that stays makes the next start look once more, and find nothing.
+        let _ = blocking(move || std::fs::remove_file(mark)).await;
+        found
+    }
+
+    async fn find(self, store: &Arc<dyn Store>) -> Found {
         // Not known is told as beyond undoing, never as nothing.
         let unknown = Found { changes: Vec::new(), beyond_undo: 1 };
         let Some(before) = self.before else { return unknown };

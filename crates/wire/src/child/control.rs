@@ -1,14 +1,18 @@
 //! What we and a keeper say to each other over their socket.
 //!
 //! First one byte with the program's three pipe ends attached, then the program's [`Order`], then single bytes
-//! ([`TERMINATE`], [`KILL`]). The keeper answers with lines, a [`Report`] each. Our end closing is an order too: to
-//! kill everything.
+//! ([`TERMINATE`], [`KILL`]). A keeper that shall make namespaces is told so by a byte before all that, and what
+//! follows is for the keeper it starts inside them. The keeper answers with lines, a [`Report`] each. Our end
+//! closing is an order too: to kill everything.
 //!
-//! Only text and lengths here; no sockets. Strings travel as raw bytes, since paths and variables need not be UTF-8.
+//! Only text and lengths here; no sockets.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsString;
 use std::path::PathBuf;
+
+use super::codec::{Reader, Writer};
+use super::confine::{Confinement, Held, Level};
+use super::limits::Limits;
 
 /// Asks the program's group to end.
 pub(super) const TERMINATE: u8 = b'T';
@@ -16,6 +20,10 @@ pub(super) const TERMINATE: u8 = b'T';
 pub(super) const KILL: u8 = b'K';
 /// The byte the pipe ends travel with.
 pub(super) const PIPES: u8 = b'P';
+/// Comes first for a keeper that shall start another one in namespaces of its own, without a network.
+pub(super) const ISOLATE: u8 = b'I';
+/// The same with the network we have.
+pub(super) const ISOLATE_ONLINE: u8 = b'i';
 
 /// An order is the arguments and the environment of one program; Linux itself allows some 2 MiB of both.
 const MAX_ORDER: usize = 16 * 1024 * 1024;
@@ -27,15 +35,20 @@ pub(super) struct Order {
     pub(super) args: Vec<OsString>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) limits: Limits,
+    /// With the one road to take, if it is to be held in.
+    pub(super) confinement: Option<Confinement>,
 }
 
 /// What a keeper tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Report {
     /// The program runs; its process id is its group's too.
-    Started(i32),
+    Started(i32, Held),
     /// It could not be started.
     Failed(String),
+    /// It was not started, because it cannot be held in on this road.
+    Refused(String),
     /// It ended by itself, with this status.
     Exited(i32),
     /// A signal ended it.
@@ -43,22 +56,21 @@ pub(super) enum Report {
 }
 
 impl Order {
-    /// Length and fields, each field with its own length.
+    /// Length and fields.
     pub(super) fn encode(&self) -> Vec<u8> {
-        let mut fields: Vec<&OsStr> = vec![&self.program];
-        fields.push(self.cwd.as_ref().map_or(OsStr::new(""), |path| path.as_os_str()));
-        fields.extend(self.args.iter().map(OsString::as_os_str));
-        let mut body = Vec::new();
-        body.extend_from_slice(&(self.args.len() as u32).to_be_bytes());
-        for (name, value) in &self.environment {
-            fields.extend([name.as_os_str(), value.as_os_str()]);
-        }
-        for field in fields {
-            body.extend_from_slice(&(field.len() as u32).to_be_bytes());
-            body.extend_from_slice(field.as_bytes());
-        }
+        let mut body = Writer::default();
+        body.text(&self.program);
+        body.list(&self.args, |body, argument| body.text(argument));
+        body.maybe(self.cwd.as_ref(), |body, directory| body.text(directory));
+        body.list(&self.environment, |body, (name, value)| {
+            body.text(name);
+            body.text(value);
+        });
+        self.limits.encode(&mut body);
+        body.maybe(self.confinement.as_ref(), |body, confinement| confinement.encode(body));
+        let body = body.into_bytes();
         let mut bytes = (body.len() as u32).to_be_bytes().to_vec();
-        bytes.append(&mut body);
+        bytes.extend_from_slice(&body);
         bytes
     }
 
@@ -75,47 +87,46 @@ impl Order {
         Self::decode(&body).ok_or_else(|| std::io::Error::other("order is damaged"))
     }
 
-    fn decode(mut body: &[u8]) -> Option<Self> {
-        let args = take_number(&mut body)? as usize;
-        let program = take_text(&mut body)?;
-        let cwd = take_text(&mut body).map(|text| (!text.is_empty()).then(|| PathBuf::from(text)))?;
-        let args = (0..args).map(|_| take_text(&mut body)).collect::<Option<Vec<_>>>()?;
-        let mut environment = Vec::new();
-        while !body.is_empty() {
-            environment.push((take_text(&mut body)?, take_text(&mut body)?));
-        }
-        Some(Self { program, args, cwd, environment })
+    fn decode(body: &[u8]) -> Option<Self> {
+        let mut body = Reader::new(body);
+        let order = Self {
+            program: body.text()?,
+            args: body.list(Reader::text)?,
+            cwd: body.maybe(Reader::text)?.map(PathBuf::from),
+            environment: body.list(|body| Some((body.text()?, body.text()?)))?,
+            limits: Limits::decode(&mut body)?,
+            confinement: body.maybe(Confinement::decode)?,
+        };
+        body.is_done().then_some(order)
     }
-}
-
-fn take_number(body: &mut &[u8]) -> Option<u32> {
-    let (number, rest) = body.split_first_chunk::<4>()?;
-    *body = rest;
-    Some(u32::from_be_bytes(*number))
-}
-
-fn take_text(body: &mut &[u8]) -> Option<OsString> {
-    let length = take_number(body)? as usize;
-    let (text, rest) = body.split_at_checked(length)?;
-    *body = rest;
-    Some(OsString::from_vec(text.to_vec()))
 }
 
 impl Report {
     pub(super) fn to_line(&self) -> String {
-        match self {
-            Self::Started(pid) => format!("started {pid}\n"),
-            Self::Failed(reason) => format!("failed {}\n", reason.replace('\n', " ")),
-            Self::Exited(status) => format!("exited {status}\n"),
-            Self::Killed(signal) => format!("killed {signal}\n"),
-        }
+        let line = match self {
+            Self::Started(pid, held) => {
+                format!("started {pid} {} {}", held.level.name(), held.missing.join("; "))
+            }
+            Self::Failed(reason) => format!("failed {reason}"),
+            Self::Refused(reason) => format!("refused {reason}"),
+            Self::Exited(status) => format!("exited {status}"),
+            Self::Killed(signal) => format!("killed {signal}"),
+        };
+        format!("{}\n", line.replace('\n', " "))
     }
 
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (word, rest) = line.trim_end_matches('\n').split_once(' ')?;
         Some(match word {
-            "started" => Self::Started(rest.parse().ok()?),
+            "started" => {
+                let mut parts = rest.splitn(3, ' ');
+                let pid = parts.next()?.parse().ok()?;
+                let level = Level::named(parts.next()?)?;
+                let missing = parts.next()?.split("; ").filter(|text| !text.is_empty());
+                Self::Started(pid, Held { level, missing: missing.map(str::to_owned).collect() })
+            }
             "failed" => Self::Failed(rest.to_owned()),
+            "refused" => Self::Refused(rest.to_owned()),
             "exited" => Self::Exited(rest.parse().ok()?),
             "killed" => Self::Killed(rest.parse().ok()?),
             _ => return None,
@@ -125,39 +136,75 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::os::unix::ffi::OsStringExt;
 
-    #[test]
-    fn orders_survive_the_way() {
-        let order = Order {
+    use super::*;
+    use crate::child::confine::{Grant, Road};
+
+    fn full() -> Order {
+        Order {
             program: "prog".into(),
             args: vec!["".into(), "a b".into(), OsString::from_vec(vec![0xff, b'\n'])],
             cwd: Some("/tmp".into()),
             environment: vec![("A".into(), "".into()), ("B".into(), "x=y".into())],
-        };
-        assert_eq!(Order::read(&mut &order.encode()[..]).unwrap(), order);
+            limits: Limits {
+                core: Some(0),
+                memory: Some(1 << 40),
+                oom_score: Some(500),
+                ..Limits::default()
+            },
+            confinement: Some(Confinement {
+                required: true,
+                roads: vec![Road::Namespaces, Road::Bubblewrap("/usr/bin/bwrap".into()), Road::Landlock],
+                grants: vec![Grant { path: "/usr".into(), write: false, execute: true }],
+                sealed: vec!["/r/.git".into()],
+                hidden: vec!["/home/keys".into()],
+                temporary: vec!["/tmp".into()],
+                network: true,
+                unix_sockets: false,
+            }),
+        }
+    }
+
+    #[test]
+    fn orders_survive_the_way() {
+        assert_eq!(Order::read(&mut &full().encode()[..]).unwrap(), full());
         let bare = Order { program: "p".into(), ..Order::default() };
         assert_eq!(Order::read(&mut &bare.encode()[..]).unwrap(), bare);
     }
 
     #[test]
     fn damaged_orders_are_refused() {
-        let order = Order { program: "prog".into(), args: vec!["x".into()], ..Order::default() };
-        let bytes = order.encode();
+        let bytes = full().encode();
         for end in 0..bytes.len() {
             assert!(Order::read(&mut &bytes[..end]).is_err(), "cut at {end}");
+            // The same with a length that fits what is left.
+            let mut shorter = (end as u32).to_be_bytes().to_vec();
+            shorter.extend_from_slice(&bytes[4..(4 + end).min(bytes.len() - 1)]);
+            assert!(Order::read(&mut &shorter[..]).is_err(), "cut and counted at {end}");
         }
         assert!(Order::read(&mut &[0xff; 8][..]).is_err());
     }
 
     #[test]
     fn reports_survive_the_way() {
-        for report in
-            [Report::Started(7), Report::Failed("no such file".into()), Report::Exited(3), Report::Killed(9)]
-        {
+        let held = |level, missing: &[&str]| Held {
+            level,
+            missing: missing.iter().map(|&text| text.to_owned()).collect(),
+        };
+        for report in [
+            Report::Started(7, held(Level::None, &[])),
+            Report::Started(7, held(Level::Isolated, &[])),
+            Report::Started(8, held(Level::Partial, &["no signals", "no truncation"])),
+            Report::Failed("no such file".into()),
+            Report::Refused("no namespaces".into()),
+            Report::Exited(3),
+            Report::Killed(9),
+        ] {
             assert_eq!(Report::parse(&report.to_line()), Some(report));
         }
         assert_eq!(Report::parse("nonsense"), None);
         assert_eq!(Report::parse("exited x"), None);
+        assert_eq!(Report::parse("started 7 sideways "), None);
     }
 }

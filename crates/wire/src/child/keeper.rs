@@ -4,6 +4,9 @@
 //! What they share is the program's process id, and it is forgotten in the same step in which the program is
 //! reaped, so a signal can never reach a stranger who got the number next.
 //!
+//! A keeper of a program that gets namespaces of its own makes those and starts a second keeper in them, which is
+//! what the rest of this page is about; the first only waits for it.
+//!
 //! The keeper is a *subreaper*: descendants whose parents have died become its own children, so it can find and
 //! kill those that left the process group (daemons, `setsid`).
 
@@ -20,7 +23,8 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_p
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::control::{KILL, Order, PIPES, Report, TERMINATE};
+use super::confine::{self, Held, NotStarted};
+use super::control::{ISOLATE, ISOLATE_ONLINE, KILL, Order, PIPES, Report, TERMINATE};
 use super::sweep;
 
 /// How long the keeper tries to kill what does not want to die. A process in an uninterruptible system call
@@ -28,10 +32,11 @@ use super::sweep;
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The name `ps` and `pkill` see, so that killing us by name does not take the keepers along.
+#[cfg(target_os = "linux")]
 const NAME: &std::ffi::CStr = c"guest-keeper";
 
 /// Runs as a keeper until the program and all its descendants are gone. The binary's hidden subcommand calls
-/// this before anything else; it returns the exit code to leave with.
+/// this before anything else, with one thread and no file open; it returns the exit code to leave with.
 pub fn keep() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -44,17 +49,34 @@ pub fn keep() -> ExitCode {
 }
 
 fn run() -> std::io::Result<()> {
+    close_inherited_files();
     let mut socket = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let adopts = become_keeper();
+    let mut first = receive(&socket)?;
+    if matches!(first.0, ISOLATE | ISOLATE_ONLINE) {
+        match confine::launch(&socket, first.0 == ISOLATE_ONLINE) {
+            Ok(()) => return Ok(()),
+            Err(error) => {
+                // Nobody inside has read the rest; it is taken from the socket, so that our answer is not lost.
+                receive(&socket)?;
+                Order::read(&mut socket)?;
+                return report(&socket, &Report::Refused(error.to_string()));
+            }
+        }
+    }
     let mut signals = Signals::new([SIGCHLD, SIGTERM, SIGINT, SIGHUP])?;
-    let pipes = receive_pipes(&socket)?;
+    let pipes = match <[OwnedFd; 3]>::try_from(std::mem::take(&mut first.1)) {
+        Ok(pipes) if first.0 == PIPES => pipes,
+        _ => return Err(std::io::Error::other("no pipes came over the socket")),
+    };
     let order = Order::read(&mut socket)?;
-    let pid = match start(order, pipes) {
-        Ok(pid) => pid,
-        Err(error) => return report(&socket, &Report::Failed(error.to_string())),
+    let (pid, held) = match start(order, pipes) {
+        Ok(started) => started,
+        Err(NotStarted::Program(error)) => return report(&socket, &Report::Failed(error.to_string())),
+        Err(NotStarted::Refused(reason)) => return report(&socket, &Report::Refused(reason)),
     };
     // If we were killed before this line, the program sees its pipes close; after it, the socket does the work.
-    let told = report(&socket, &Report::Started(pid.as_raw_nonzero().get()));
+    let told = report(&socket, &Report::Started(pid.as_raw_nonzero().get(), held));
     let program = Arc::new(Program(Mutex::new(Some(pid))));
     if told.is_err() {
         program.signal(Signal::KILL);
@@ -84,26 +106,50 @@ fn become_keeper() -> bool {
     false
 }
 
-fn receive_pipes(socket: &UnixStream) -> std::io::Result<[OwnedFd; 3]> {
+/// Closes whatever file we were started with beyond the usual three. Nobody told us of any: somebody who started us
+/// forgot to close it, and it would be the program's as well.
+fn close_inherited_files() {
+    #[cfg(target_os = "linux")]
+    {
+        let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
+        let numbers: Vec<i32> =
+            entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        for number in numbers.into_iter().filter(|number| *number > 2) {
+            // The listing's own is among them and closed by now.
+            let _ = nix::unistd::close(number);
+        }
+    }
+}
+
+/// One byte, and the files that came with it.
+fn receive(socket: &UnixStream) -> std::io::Result<(u8, Vec<OwnedFd>)> {
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
     let mut buffers = [std::io::IoSliceMut::new(&mut byte)];
-    recvmsg(socket, &mut buffers, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
-    let mut pipes = Vec::new();
+    #[cfg(target_os = "linux")]
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    let flags = RecvFlags::empty();
+    if recvmsg(socket, &mut buffers, &mut ancillary, flags)?.bytes == 0 {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut files = Vec::new();
     for message in ancillary.drain() {
         if let RecvAncillaryMessage::ScmRights(received) = message {
-            pipes.extend(received);
+            files.extend(received);
         }
     }
-    match <[OwnedFd; 3]>::try_from(pipes) {
-        Ok(pipes) if byte == [PIPES] => Ok(pipes),
-        _ => Err(std::io::Error::other("no pipes came over the socket")),
+    #[cfg(not(target_os = "linux"))]
+    for file in &files {
+        // Nothing has been started yet that could have them.
+        rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC)?;
     }
+    Ok((byte[0], files))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place where programs are started")]
-fn start(order: Order, [stdin, stdout, stderr]: [OwnedFd; 3]) -> std::io::Result<Pid> {
+fn start(order: Order, [stdin, stdout, stderr]: [OwnedFd; 3]) -> Result<(Pid, Held), NotStarted> {
     let mut command = Command::new(&order.program);
     command.args(&order.args).env_clear().envs(order.environment);
     command.stdin(Stdio::from(stdin)).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
@@ -112,11 +158,16 @@ fn start(order: Order, [stdin, stdout, stderr]: [OwnedFd; 3]) -> std::io::Result
         command.current_dir(directory);
     }
     // Reaped by `watch`, which hears of every child; the pipe ends close with `command`.
-    let child = command.spawn()?;
-    i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or_else(|| std::io::Error::other("process id out of range"))
+    let (pid, held) = match &order.confinement {
+        Some(confinement) => confine::start(command, confinement, &order.limits)?,
+        None => {
+            order.limits.apply()?;
+            (command.spawn()?.id(), Held::FREE)
+        }
+    };
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| std::io::Error::other("process id out of range"))?;
+    Ok((pid, held))
 }
 
 /// The program's process id until it is reaped.

@@ -9,6 +9,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use super::confine::Held;
 use super::control::{KILL, TERMINATE};
 use super::spawn::read_report;
 use super::stderr::StderrTail;
@@ -70,47 +71,28 @@ impl std::error::Error for Ended {}
 /// A running program. Dropping it kills the program and all its descendants.
 #[derive(Debug)]
 pub struct Child {
-    name: String,
-    pid: i32,
-    stdin: Option<Sender>,
-    stdout: Option<Receiver>,
-    tail: StderrTail,
+    pub(super) name: String,
+    pub(super) pid: i32,
+    pub(super) held: Held,
+    pub(super) stdin: Option<Sender>,
+    pub(super) stdout: Option<Receiver>,
+    /// Only if nobody drains it.
+    pub(super) stderr: Option<Receiver>,
+    pub(super) tail: StderrTail,
     /// Closing this is the keeper's order to kill.
-    orders: OwnedWriteHalf,
-    exit: watch::Receiver<Option<Exit>>,
-    drained: Option<JoinHandle<()>>,
+    pub(super) orders: OwnedWriteHalf,
+    pub(super) exit: watch::Receiver<Option<Exit>>,
+    pub(super) drained: Option<JoinHandle<()>>,
 }
 
 impl Child {
-    #[expect(clippy::too_many_arguments, reason = "called once; a struct would repeat this one")]
-    pub(super) fn new(
-        name: String,
-        pid: i32,
-        stdin: Sender,
-        stdout: Receiver,
-        tail: StderrTail,
-        orders: OwnedWriteHalf,
-        exit: watch::Receiver<Option<Exit>>,
-        drained: JoinHandle<()>,
-    ) -> Self {
-        Self {
-            name,
-            pid,
-            stdin: Some(stdin),
-            stdout: Some(stdout),
-            tail,
-            orders,
-            exit,
-            drained: Some(drained),
-        }
-    }
-
     /// Who this is.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The program's process id, which is its group's as well.
+    /// The program's process id, which is its group's as well. A program with process numbers of its own has one
+    /// that means nothing to us; this is then that of its keeper, which takes it along.
     pub fn pid(&self) -> i32 {
         self.pid
     }
@@ -123,6 +105,17 @@ impl Child {
     /// The program's stdin and stdout, once: what a connection is made of.
     pub fn take_streams(&mut self) -> Option<(Receiver, Sender)> {
         self.stdout.take().zip(self.stdin.take())
+    }
+
+    /// What holds it in.
+    pub fn held(&self) -> &Held {
+        &self.held
+    }
+
+    /// The program's stdout and stderr, once, if it was started for its [output](super::Streams::Output).
+    pub fn take_output(&mut self) -> Option<(Receiver, Receiver)> {
+        self.stderr.as_ref()?;
+        self.stdout.take().zip(self.stderr.take())
     }
 
     /// Closes the program's stdin if no connection has taken it.
@@ -150,6 +143,15 @@ impl Child {
             // The watching task is gone only with the runtime.
             Err(_) => Exit::Lost,
         }
+    }
+
+    /// Waits until nothing is left: the program, all its descendants and its keeper.
+    ///
+    /// # Cancel safety
+    /// May be dropped and called again.
+    pub async fn gone(&mut self) {
+        // The watching task ends, and lets go of its end, when it has reaped the keeper.
+        while self.exit.changed().await.is_ok() {}
     }
 
     /// Waits for the end and for the last line of stderr, and tells both.

@@ -1,6 +1,7 @@
 //! Starting a program through its keeper.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{IoSlice, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
@@ -10,13 +11,14 @@ use std::time::Duration;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::Command;
 
-use super::control::{Order, PIPES, Report};
+use super::confine::{Confinement, Held, Level, Road, bubblewrap_arguments};
+use super::control::{ISOLATE, ISOLATE_ONLINE, Order, PIPES, Report};
 use super::process::{Child, Exit};
-use super::spec::{ChildSpec, Environment, Keeper};
+use super::spec::{ChildSpec, Environment, Keeper, Streams};
 use super::stderr::{self, StderrTail};
 
 /// A keeper answers within milliseconds; one that is silent for this long is not going to.
@@ -42,6 +44,14 @@ pub enum SpawnError {
         #[source]
         source: std::io::Error,
     },
+    /// It had to be held in and cannot be.
+    #[error("`{program}` cannot be confined: {reason}")]
+    Unconfined {
+        /// What was to be started.
+        program: String,
+        /// What stood in the way, on each road.
+        reason: String,
+    },
     /// The keeper said nothing.
     #[error("the keeper of `{program}` did not answer")]
     Silent {
@@ -50,58 +60,147 @@ pub enum SpawnError {
     },
 }
 
-/// The three pipes of a program, both ends of each.
-struct Pipes {
-    stdin: (PipeReader, PipeWriter),
-    stdout: (PipeReader, PipeWriter),
-    stderr: (PipeReader, PipeWriter),
-}
-
 /// Starts a program and returns when it runs.
+///
+/// One that is to be confined is tried on each of its roads in turn. If none is passable it is refused or, where
+/// confinement is not required, started without.
 ///
 /// # Errors
 /// [`SpawnError`]; nothing is left running then.
 pub async fn spawn(keeper: &Keeper, spec: ChildSpec) -> Result<Child, SpawnError> {
+    let Some(confinement) = &spec.confinement else { return attempt(keeper, &spec, None).await };
+    let mut obstacles = Vec::new();
+    for road in &confinement.roads {
+        let confinement = Confinement { roads: vec![road.clone()], ..confinement.clone() };
+        match attempt(keeper, &spec, Some(confinement)).await {
+            Err(SpawnError::Unconfined { reason, .. }) => {
+                tracing::debug!(child = %spec.name, ?road, reason, "cannot be confined on this road");
+                obstacles.push(reason);
+            }
+            Err(error @ (SpawnError::Silent { .. } | SpawnError::Keeper { .. }))
+                if matches!(road, Road::Bubblewrap(_)) =>
+            {
+                tracing::debug!(child = %spec.name, %error, "bubblewrap does not work here");
+                obstacles.push("bubblewrap does not work".to_owned());
+            }
+            end => return end,
+        }
+    }
+    if obstacles.is_empty() {
+        obstacles.push("there is no road to it".to_owned());
+    }
+    if confinement.required {
+        let program = spec.program.to_string_lossy().into_owned();
+        return Err(SpawnError::Unconfined { program, reason: obstacles.join("; ") });
+    }
+    let mut child = attempt(keeper, &spec, None).await?;
+    child.held = Held { level: Level::None, missing: obstacles };
+    Ok(child)
+}
+
+/// Starts a program on one road.
+async fn attempt(
+    keeper: &Keeper,
+    spec: &ChildSpec,
+    confinement: Option<Confinement>,
+) -> Result<Child, SpawnError> {
     let program = spec.program.to_string_lossy().into_owned();
     let keeper_failed = |source| SpawnError::Keeper { program: program.clone(), source };
-    let pipes = Pipes::new().map_err(keeper_failed)?;
+    let (ends, given) = Pipes::new(spec.streams).map_err(keeper_failed)?;
     let (ours, theirs) = StdUnixStream::pair().map_err(keeper_failed)?;
-    let keeper_process = start_keeper(keeper, theirs).map_err(keeper_failed)?;
-    let ends = hand_over(&ours, pipes).map_err(keeper_failed)?;
-    ours.set_nonblocking(true).map_err(keeper_failed)?;
-    let socket = UnixStream::from_std(ours).map_err(keeper_failed)?;
-    let (reports, mut orders) = socket.into_split();
-    let mut reports = BufReader::new(reports);
-
-    let begin = async {
-        orders.write_all(&order_of(&spec).encode()).await?;
-        read_report(&mut reports).await
-    };
-    let report = match tokio::time::timeout(START_LIMIT, begin).await {
-        Ok(report) => report.map_err(keeper_failed)?,
-        Err(_) => return Err(SpawnError::Silent { program }),
-    };
-    let pid = match report {
-        Some(Report::Started(pid)) => pid,
-        Some(Report::Failed(reason)) => return Err(SpawnError::Program { program, reason }),
-        _ => return Err(SpawnError::Silent { program }),
-    };
+    let keeper = start_keeper(keeper, confinement.as_ref(), theirs, &program)?;
+    // Sent before the first answer is read: it is little, and fits into the socket's buffer.
+    hand_over(&ours, confinement.as_ref(), given).map_err(keeper_failed)?;
+    let has_own_root = confinement.as_ref().is_some_and(|held| held.roads.iter().any(Road::has_own_root));
+    let mut line = Line::new(ours).map_err(keeper_failed)?;
+    let (pid, held) = line.begin(&program, &order_of(spec, confinement)).await?;
+    // Inside, process numbers are others; the keeper we started is the one we can see.
+    let keeper_pid = keeper.id().and_then(|pid| i32::try_from(pid).ok());
+    let pid = keeper_pid.filter(|_| has_own_root).unwrap_or(pid);
 
     let tail = StderrTail::default();
-    let (stdin, stdout, stderr) = ends;
-    let drained =
-        tokio::spawn(stderr::drain(spec.name.clone(), stderr, tail.clone(), spec.on_stderr.clone()));
-    let exit = super::process::watch(spec.name.clone(), pid, keeper_process, reports);
-    tracing::debug!(child = %spec.name, pid, %program, "started");
-    Ok(Child::new(spec.name, pid, stdin, stdout, tail, orders, exit, drained))
+    let (stderr, drained) = match spec.streams {
+        Streams::Output => (Some(ends.stderr), None),
+        Streams::Conversation => {
+            let drain = stderr::drain(spec.name.clone(), ends.stderr, tail.clone(), spec.on_stderr.clone());
+            (None, Some(tokio::spawn(drain)))
+        }
+    };
+    let exit = super::process::watch(spec.name.clone(), pid, keeper, line.reports);
+    tracing::debug!(child = %spec.name, pid, %program, ?held, "started");
+    Ok(Child {
+        name: spec.name.clone(),
+        pid,
+        held,
+        stdin: ends.stdin,
+        stdout: Some(ends.stdout),
+        stderr,
+        tail,
+        orders: line.orders,
+        exit,
+        drained,
+    })
+}
+
+/// The socket to a keeper.
+struct Line {
+    reports: BufReader<OwnedReadHalf>,
+    orders: OwnedWriteHalf,
+}
+
+impl Line {
+    fn new(socket: StdUnixStream) -> std::io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        let (reports, orders) = UnixStream::from_std(socket)?.into_split();
+        Ok(Self { reports: BufReader::new(reports), orders })
+    }
+
+    /// Gives the order; the program's process id as its keeper sees it.
+    async fn begin(&mut self, program: &str, order: &Order) -> Result<(i32, Held), SpawnError> {
+        let program = program.to_owned();
+        let begin = async {
+            // A keeper that has gone may have said why.
+            let written = self.orders.write_all(&order.encode()).await;
+            match read_report(&mut self.reports).await {
+                Ok(Some(report)) => Ok(Some(report)),
+                other => written.and(other),
+            }
+        };
+        match tokio::time::timeout(START_LIMIT, begin).await {
+            Ok(Ok(Some(Report::Started(pid, held)))) => Ok((pid, held)),
+            Ok(Ok(Some(Report::Failed(reason)))) => Err(SpawnError::Program { program, reason }),
+            Ok(Ok(Some(Report::Refused(reason)))) => Err(SpawnError::Unconfined { program, reason }),
+            Ok(Err(source)) => Err(SpawnError::Keeper { program, source }),
+            Ok(Ok(_)) | Err(_) => Err(SpawnError::Silent { program }),
+        }
+    }
+}
+
+/// Our ends of a program's pipes.
+struct Pipes {
+    stdin: Option<Sender>,
+    stdout: Receiver,
+    stderr: Receiver,
 }
 
 impl Pipes {
-    fn new() -> std::io::Result<Self> {
-        let pipes = Self { stdin: std::io::pipe()?, stdout: std::io::pipe()?, stderr: std::io::pipe()? };
-        widen(&pipes.stdin.1);
-        widen(&pipes.stdout.1);
-        Ok(pipes)
+    /// Our ends, and those to give away: stdin, stdout and stderr.
+    fn new(streams: Streams) -> std::io::Result<(Self, [OwnedFd; 3])> {
+        let (stdout, stdout_end) = std::io::pipe()?;
+        let (stderr, stderr_end) = std::io::pipe()?;
+        widen(&stdout_end);
+        let (stdin, stdin_end) = match streams {
+            Streams::Conversation => {
+                let (stdin_end, stdin): (PipeReader, PipeWriter) = std::io::pipe()?;
+                widen(&stdin);
+                (Some(Sender::from_owned_fd(stdin.into())?), OwnedFd::from(stdin_end))
+            }
+            // An empty pipe is not the same: programs take a pipe for something to read.
+            Streams::Output => (None, OwnedFd::from(File::open("/dev/null")?)),
+        };
+        let stdout = Receiver::from_owned_fd(stdout.into())?;
+        let stderr = Receiver::from_owned_fd(stderr.into())?;
+        Ok((Self { stdin, stdout, stderr }, [stdin_end, stdout_end.into(), stderr_end.into()]))
     }
 }
 
@@ -119,35 +218,59 @@ fn widen(pipe: &PipeWriter) {
 fn widen(_pipe: &PipeWriter) {}
 
 #[expect(clippy::disallowed_methods, reason = "the keeper is what everything else goes through")]
-fn start_keeper(keeper: &Keeper, socket: StdUnixStream) -> std::io::Result<tokio::process::Child> {
-    Command::new(&keeper.program)
-        .arg0("guest-keeper")
-        .args(&keeper.args)
-        .stdin(Stdio::from(OwnedFd::from(socket)))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
+fn start_keeper(
+    keeper: &Keeper,
+    confinement: Option<&Confinement>,
+    socket: StdUnixStream,
+    program: &str,
+) -> Result<tokio::process::Child, SpawnError> {
+    let mut command = match confinement.map(|confinement| (confinement, confinement.roads.first())) {
+        Some((confinement, Some(Road::Bubblewrap(bubblewrap)))) => {
+            let arguments = bubblewrap_arguments(confinement, keeper).map_err(|error| {
+                SpawnError::Unconfined { program: program.to_owned(), reason: error.to_string() }
+            })?;
+            let mut command = Command::new(bubblewrap);
+            command.args(arguments).process_group(0);
+            command
+        }
+        _ => {
+            let mut command = Command::new(&keeper.program);
+            command.arg0("guest-keeper").args(&keeper.args);
+            command
+        }
+    };
+    if confinement.is_some() {
+        // What is in our environment is not for the program, and a keeper needs nothing of it.
+        command.env_clear();
+    }
+    command.stdin(Stdio::from(OwnedFd::from(socket))).stdout(Stdio::null()).stderr(Stdio::null());
+    let keeper_failed = |source| SpawnError::Keeper { program: program.to_owned(), source };
+    command.spawn().map_err(keeper_failed)
 }
 
-/// Sends the program's ends of the pipes to the keeper and keeps ours.
-fn hand_over(socket: &StdUnixStream, pipes: Pipes) -> std::io::Result<(Sender, Receiver, Receiver)> {
-    let Pipes { stdin: (stdin_end, stdin), stdout: (stdout, stdout_end), stderr: (stderr, stderr_end) } =
-        pipes;
-    let ends = [stdin_end.as_fd(), stdout_end.as_fd(), stderr_end.as_fd()];
+/// Sends the program's ends of the pipes to the keeper, after the word to make namespaces if it shall.
+fn hand_over(
+    socket: &StdUnixStream,
+    confinement: Option<&Confinement>,
+    given: [OwnedFd; 3],
+) -> std::io::Result<()> {
+    if let Some(confinement) = confinement
+        && confinement.roads.first() == Some(&Road::Namespaces)
+    {
+        let word = if confinement.network { ISOLATE_ONLINE } else { ISOLATE };
+        std::io::Write::write_all(&mut &*socket, &[word])?;
+    }
+    let ends = given.each_ref().map(AsFd::as_fd);
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !ancillary.push(SendAncillaryMessage::ScmRights(&ends)) {
         return Err(std::io::Error::other("no room for three file descriptors"));
     }
     sendmsg(socket, &[IoSlice::new(&[PIPES])], &mut ancillary, SendFlags::empty())?;
-    Ok((
-        Sender::from_owned_fd(stdin.into())?,
-        Receiver::from_owned_fd(stdout.into())?,
-        Receiver::from_owned_fd(stderr.into())?,
-    ))
+    Ok(())
 }
 
-fn order_of(spec: &ChildSpec) -> Order {
+fn order_of(spec: &ChildSpec, confinement: Option<Confinement>) -> Order {
     let environment = match &spec.environment {
         Environment::Exactly(variables) => variables.clone(),
         Environment::Inherit(changes) => {
@@ -158,7 +281,14 @@ fn order_of(spec: &ChildSpec) -> Order {
             all
         }
     };
-    Order { program: spec.program.clone(), args: spec.args.clone(), cwd: spec.cwd.clone(), environment }
+    Order {
+        program: spec.program.clone(),
+        args: spec.args.clone(),
+        cwd: spec.cwd.clone(),
+        environment,
+        limits: spec.limits,
+        confinement,
+    }
 }
 
 /// The keeper's next report; nothing when it has gone.
@@ -173,7 +303,7 @@ impl From<Report> for Exit {
         match report {
             Report::Exited(code) => Self::Code(code),
             Report::Killed(signal) => Self::Signal(signal),
-            Report::Started(_) | Report::Failed(_) => Self::Lost,
+            Report::Started(..) | Report::Failed(_) | Report::Refused(_) => Self::Lost,
         }
     }
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::confine::Confinement;
+use super::limits::Limits;
+
 /// How to start the keeper: our own executable and the hidden subcommand that calls [`super::keep`].
 #[derive(Debug, Clone)]
 pub struct Keeper {
@@ -43,8 +46,26 @@ pub struct ChildSpec {
     pub cwd: Option<PathBuf>,
     /// Its environment.
     pub environment: Environment,
+    /// Where its bytes come from and go.
+    pub streams: Streams,
     /// Told of every line on the program's stderr, besides the log and the tail.
     pub on_stderr: Option<StderrListener>,
+    /// What it may use up.
+    pub limits: Limits,
+    /// What it may reach; everything we do if not given.
+    pub confinement: Option<Confinement>,
+}
+
+/// Where a program's bytes come from and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Streams {
+    /// A conversation over stdin and stdout ([`Child::take_streams`](super::Child::take_streams)); stderr is
+    /// talk, drained line by line.
+    #[default]
+    Conversation,
+    /// No input, and two streams of output to be read as they come
+    /// ([`Child::take_output`](super::Child::take_output)).
+    Output,
 }
 
 /// Somebody who wants to hear every line of a program's stderr.
@@ -68,7 +89,10 @@ impl ChildSpec {
             args: Vec::new(),
             cwd: None,
             environment: Environment::Inherit(Vec::new()),
+            streams: Streams::Conversation,
             on_stderr: None,
+            limits: Limits::default(),
+            confinement: None,
         }
     }
 
@@ -89,6 +113,24 @@ impl ChildSpec {
         self.environment = environment;
         self
     }
+
+    /// The same with nothing on stdin, and both outputs for the caller to read.
+    pub fn output_only(mut self) -> Self {
+        self.streams = Streams::Output;
+        self
+    }
+
+    /// The same within limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same held in.
+    pub fn confinement(mut self, confinement: Confinement) -> Self {
+        self.confinement = Some(confinement);
+        self
+    }
 }
 
 impl fmt::Debug for ChildSpec {
@@ -99,6 +141,7 @@ impl fmt::Debug for ChildSpec {
             .field("program", &self.program)
             .field("args", &self.args)
             .field("cwd", &self.cwd)
+            .field("confinement", &self.confinement)
             .finish_non_exhaustive()
     }
 }

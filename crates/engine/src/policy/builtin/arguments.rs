@@ -3,8 +3,12 @@
 //! Knows the everyday programs that change files, and which words of them are files. A program that is not listed may
 //! change files all the same: only running it confined holds that in.
 
+use loggia_domain::Risk;
+
+use super::super::risk;
 use super::super::shell::{Certainty, Command, HOLE, Word};
 use super::credentials::{credentials, may_name_credentials};
+use super::guarded::guarded;
 
 /// What a command does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,15 +56,27 @@ pub(crate) fn names_credentials(command: &Command) -> Option<CredentialArgument>
     if only_looks {
         return None;
     }
+    files(command).find_map(in_word)
+}
+
+/// The first argument that names a file which must not be written, if the command is none that only looks.
+pub(crate) fn names_guarded(command: &Command) -> Option<&str> {
+    let only_looks = risk::of_command(command) == Risk::Low || command.name() == Some("git");
+    if only_looks {
+        return None;
+    }
+    let named = |word: &&Word| word.text.split('=').any(|part| guarded(part).is_some());
+    files(command).find(named).map(|word| word.text.as_str())
+}
+
+/// The arguments that may be files: not patterns, and not what is to be left out.
+fn files(command: &Command) -> impl Iterator<Item = &Word> {
     let pattern = pattern_operand(command);
     let mut excluded = false;
-    command.arguments().iter().enumerate().find_map(|(at, word)| {
-        let is_value_of_exclude =
-            std::mem::replace(&mut excluded, is_exclude(&word.text) && !word.text.contains('='));
-        if is_value_of_exclude || is_exclude(&word.text) || Some(at) == pattern {
-            return None;
-        }
-        in_word(word)
+    command.arguments().iter().enumerate().filter_map(move |(at, word)| {
+        let is_exclude = is_exclude(&word.text);
+        let is_excluded = std::mem::replace(&mut excluded, is_exclude && !word.text.contains('='));
+        (!is_exclude && !is_excluded && Some(at) != pattern).then_some(word)
     })
 }
 
@@ -87,12 +103,19 @@ fn in_word(word: &Word) -> Option<CredentialArgument> {
     let attached = word.text.strip_prefix('-').and_then(|rest| rest.get(1..));
     let parts =
         word.text.split(['=', '@', ':', ',', '{', '}', HOLE]).chain(attached).chain([word.text.as_str()]);
-    for part in parts {
+    // A sentence may end with the name of a file.
+    let is_sentence =
+        |part: &str| part.rsplit('/').next().is_some_and(|name| name.contains(char::is_whitespace));
+    for part in parts.filter(|part| !is_sentence(part)) {
         if let Some(reason) = credentials(part) {
             return Some(CredentialArgument::Names { word: shown(), reason });
         }
     }
-    let hidden_glob = |part: &str| part.starts_with(['.', 'i']) && may_name_credentials(part);
+    let all_hidden = |part: &str| {
+        part.starts_with('.') && part.contains(['*', '?']) && !part.contains(char::is_alphanumeric)
+    };
+    let hidden_glob =
+        |part: &str| part.starts_with(['.', 'i']) && may_name_credentials(part) || all_hidden(part);
     (word.certainty != Certainty::Known && word.text.split('/').any(hidden_glob))
         .then(|| CredentialArgument::MayMatch { word: shown() })
 }
@@ -119,6 +142,10 @@ pub(crate) fn touched(command: &Command) -> Vec<(Touch, &Word)> {
         "sed" if arguments.iter().any(|word| is_in_place(&word.text)) => {
             let skipped = usize::from(pattern_operand(command).is_some());
             all(Writes, operands(arguments, "ef").into_iter().skip(skipped))
+        }
+        "find" if arguments.iter().any(|word| word.text == "-delete") => {
+            let is_start = |word: &&Word| !word.text.starts_with(['-', '(', '!']);
+            all(Removes, arguments.iter().take_while(is_start))
         }
         "curl" => all(Writes, values_of(arguments, &["-o", "--output"])),
         "wget" => all(Writes, values_of(arguments, &["-O", "--output-document"])),

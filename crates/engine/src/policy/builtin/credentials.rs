@@ -5,6 +5,7 @@
 //! (`.npmrc` and `.yarnrc.yml` of a project, `.envrc`, `*.tfvars`): reading them is everyday work, and what looks like a
 //! secret in them is masked on its way out.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use globset::{Glob, GlobMatcher};
@@ -74,9 +75,9 @@ const IN_DIRECTORIES: &[(&str, &str)] = &[
 
 /// Why a file holds credentials, if its name says so. Relative or absolute.
 pub(crate) fn credentials(path: &str) -> Option<&'static str> {
-    let parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(fold).collect();
+    let parts: Vec<Cow<'_, str>> = path.split('/').filter(|part| !part.is_empty()).map(fold).collect();
     let name = parts.last()?;
-    if parts.iter().any(|part| DIRECTORIES.contains(&part.as_str())) {
+    if parts.iter().any(|part| DIRECTORIES.contains(&part.as_ref())) {
         return Some("lies in a directory for keys and credentials");
     }
     if path.starts_with('/')
@@ -88,7 +89,7 @@ pub(crate) fn credentials(path: &str) -> Option<&'static str> {
         return Some(reason);
     }
     if let [.., directory, name] = parts.as_slice()
-        && IN_DIRECTORIES.contains(&(directory, name))
+        && IN_DIRECTORIES.contains(&(directory.as_ref(), name.as_ref()))
     {
         return Some("holds a token");
     }
@@ -120,8 +121,8 @@ fn by_shape(name: &str) -> Option<&'static str> {
 }
 
 /// Files outside every workspace that commands could be made to print.
-fn of_the_system(parts: &[String]) -> Option<&'static str> {
-    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+fn of_the_system(parts: &[Cow<'_, str>]) -> Option<&'static str> {
+    let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
     match parts.as_slice() {
         ["etc", "shadow" | "gshadow" | "sudoers", ..] => Some("holds the system's passwords and rights"),
         // The environment and the memory of programs, ours among them.

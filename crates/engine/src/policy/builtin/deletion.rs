@@ -92,7 +92,14 @@ fn whole_directory(word: &Word) -> &str {
     if !word.has_glob() {
         return text;
     }
-    let says_nothing = |part: &str| part.chars().all(|c| "*?.[]!^{},".contains(c));
+    let says_nothing = |part: &str| {
+        let mut in_brackets = false;
+        part.chars().all(|c| {
+            let inside = in_brackets;
+            in_brackets = c == '[' || in_brackets && c != ']';
+            inside || "*?.[]{},".contains(c)
+        })
+    };
     let mut base = text;
     while let Some((directory, last)) = base.rsplit_once('/') {
         if !says_nothing(last) || matches!(last, "." | "..") {

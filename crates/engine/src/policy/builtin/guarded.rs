@@ -4,16 +4,18 @@
 //! is the user's history. `.loggia` and `.mehrhof/config.yaml`: what they say shapes what is allowed and what is
 //! started. They are guarded at every depth, since a directory inside a workspace may be a workspace too.
 
+use std::borrow::Cow;
+
 /// Why a path must not be written, if so. Relative or absolute.
 pub(crate) fn guarded(path: &str) -> Option<&'static str> {
-    let parts: Vec<String> = path.split('/').map(fold).collect();
+    let parts: Vec<Cow<'_, str>> = path.split('/').map(fold).collect();
     if parts.iter().any(|part| is_git(part)) {
         return Some("is part of git's own files, which run programs and hold the history");
     }
     if parts.iter().any(|part| part == ".loggia") {
         return Some("is part of what shapes the policy");
     }
-    let is_settings = |pair: &[String]| pair[0] == ".mehrhof" && pair[1] == "config.yaml";
+    let is_settings = |pair: &[Cow<'_, str>]| pair[0] == ".mehrhof" && pair[1] == "config.yaml";
     if parts.windows(2).any(is_settings) {
         return Some("names programs that are started");
     }
@@ -40,15 +42,22 @@ fn is_git(part: &str) -> bool {
 
 /// The one spelling of a name on file systems that see several as the same: without case, without characters that
 /// some do not see, without the dots and blanks that some drop at the end.
-pub(super) fn fold(part: &str) -> String {
-    let seen = |c: &char| {
-        !matches!(c,
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+pub(super) fn fold(part: &str) -> Cow<'_, str> {
+    let is_folded = part.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    let folded: Cow<'_, str> = if is_folded {
+        Cow::Borrowed(part)
+    } else {
+        let is_seen = |c: &char| {
+            !matches!(c,
+                '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        };
+        Cow::Owned(part.chars().filter(is_seen).flat_map(char::to_lowercase).collect())
     };
-    let folded: String = part.chars().filter(seen).flat_map(char::to_lowercase).collect();
-    match folded.trim_end_matches(['.', ' ']) {
-        "" => folded,
-        trimmed => trimmed.to_owned(),
+    match folded.trim_end_matches(['.', ' ']).len() {
+        // `.` and `..` are no names.
+        0 => folded,
+        length if length == folded.len() => folded,
+        length => Cow::Owned(folded[..length].to_owned()),
     }
 }
 

@@ -12,7 +12,8 @@ use tempfile::NamedTempFile;
 
 /// Makes a file hold these bytes.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = parent.unwrap_or(Path::new("."));
     if !fs::exists(directory)? {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }

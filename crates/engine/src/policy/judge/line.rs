@@ -5,7 +5,7 @@ use loggia_domain::{CommandRequest, Decision, Risk};
 use super::super::VerdictSource;
 use super::super::builtin::{
     self, CredentialArgument, Objection, Touch, credentials, file_in, forbidden_name, guarded,
-    may_be_guarded, named_files, names_credentials, touched,
+    may_be_guarded, named_files, names_credentials, names_guarded, touched,
 };
 use super::super::paths::{Directory, Spot};
 use super::super::pattern::MayMatch;
@@ -52,10 +52,7 @@ impl Law {
                 return;
             }
         };
-        let mut reading = shell::read(&request.line, &start, &self.place);
-        if !request.environment.is_empty() {
-            reading.unruled.get_or_insert_with(|| "variables are set for it".to_owned());
-        }
+        let reading = shell::read_request(request, &start, &self.place);
         if reading.fork_bomb {
             parts.push(forbidden("it starts itself over and over".to_owned()));
         }
@@ -91,9 +88,12 @@ impl Law {
             rule.decision == Decision::Deny && rule.matches_tool(tool) && rule.stands_in(&words)
         };
         match self.rules.iter().find(denies) {
-            Some(rule) => {
-                self.told(rule, &format!("something in a line that cannot be read ({why})"), Risk::High)
-            }
+            Some(rule) => self.told(
+                rule,
+                &format!("something in a line that cannot be read ({why})"),
+                Risk::High,
+                Decision::Deny,
+            ),
             None => self.doubt(&format!("the line is not understood: {why}")),
         }
     }
@@ -116,6 +116,10 @@ impl Law {
             }
             None => {}
         }
+        if let Some(word) = names_guarded(command) {
+            let shown = shorten(&word.replace(HOLE, "…"));
+            parts.push(self.doubt(&format!("it may change `{shown}`, which must not be changed")));
+        }
         for (touch, word) in touched(command) {
             self.touched(tool, touch, word, command, parts);
         }
@@ -134,6 +138,7 @@ impl Law {
     fn by_command_rules(&self, tool: &str, command: &Command, reading: &Reading) -> Option<Part> {
         let subject = format!("`{}`", shown(command));
         let risk = risk::of_command(command);
+        let preset = preset_for_commands(self.preset);
         let rules = || self.rules.iter().filter(|rule| rule.matches_tool(tool));
         let is_inside = |directory: &Directory| matches!(directory, Directory::Inside(_));
         let is_ruled = reading.unread.is_none()
@@ -146,7 +151,7 @@ impl Law {
         for rule in rules() {
             match rule.matches_command(command) {
                 MayMatch::Yes if rule.decision == Decision::Deny => {
-                    return Some(self.told(rule, &subject, risk));
+                    return Some(self.told(rule, &subject, risk, preset));
                 }
                 MayMatch::Yes if first.is_none() && (rule.tightens() || is_ruled) => first = Some(rule),
                 MayMatch::Perhaps if perhaps.is_none() => perhaps = Some(rule),
@@ -154,19 +159,19 @@ impl Law {
             }
         }
         if let Some(rule) = perhaps {
-            let reason = rule.reason_about(&format!("what {subject} may turn out to be"));
-            let decision = Decision::Ask.max(preset_for_commands(self.preset));
-            return Some(Part { decision, risk: Risk::High, reason, source: rule.source });
+            let reason = rule.reason_for_doubt(&subject);
+            return Some(Part {
+                decision: Decision::Ask.max(preset),
+                risk: Risk::High,
+                reason,
+                source: rule.source,
+            });
         }
         if let Some(rule) = first {
-            let mut part = self.told(rule, &subject, risk);
-            if rule.source == VerdictSource::Suggestion && rule.tightens() {
-                part.decision = part.decision.max(preset_for_commands(self.preset));
-            }
-            return Some(part);
+            return Some(self.told(rule, &subject, risk, preset));
         }
         (command.role == CommandRole::Runs).then(|| {
-            let mut part = self.by_preset(&subject, risk, preset_for_commands(self.preset));
+            let mut part = self.by_preset(&subject, risk, preset);
             if let (Decision::Ask, Some(why)) = (part.decision, &reading.unruled) {
                 part.reason.push_str(&format!("; no rule speaks for this line: {why}"));
             }
@@ -274,7 +279,7 @@ impl Law {
         let subject = format!("{} `{}`", access.verb(), super::shown_path(path));
         let matches_tool =
             |rule: &CompiledRule| rule.matches_tool(tool) || tools.iter().any(|tool| rule.matches_tool(tool));
-        self.by_rules(&subject, access.risk(), |rule| {
+        self.by_rules(&subject, access.risk(), Decision::Allow, |rule| {
             rule.tightens() && rule.names_path() && matches_tool(rule) && rule.matches_path(path)
         })
     }

@@ -147,13 +147,16 @@ pub(super) fn inside(words: &[Word], input: Option<&str>) -> Carried {
         return carrier.open(words);
     }
     match name {
+        "alias" => Carried { insides: words[1..].iter().flat_map(alias).collect(), outer_runs: true },
         "command" => command(words),
         "env" => env(words),
         "eval" => Carried { insides: Inside::joined(&words[1..]), outer_runs: false },
         "find" => find(words),
         "flock" => flock(words),
+        "hash" => hash(words),
         "git" => Carried { insides: carry_git::insides(words), outer_runs: true },
         "parallel" => Carried::unknown("`parallel` makes commands of its own"),
+        "script" => Carried { insides: script(words), outer_runs: true },
         "trap" => {
             Carried { insides: words.get(1..2).map(Inside::joined).unwrap_or_default(), outer_runs: true }
         }
@@ -171,6 +174,23 @@ impl Carrier {
             None => Carried::unknown("it is not known what a program starts"),
         }
     }
+}
+
+/// `alias x=script`: `x` runs the script from then on, in some shells.
+fn alias(word: &Word) -> Vec<Inside> {
+    match word.text.split_once('=') {
+        Some((_, script)) => Inside::joined(&[Word { text: script.to_owned(), certainty: word.certainty }]),
+        None if word.certainty == Certainty::Known => Vec::new(),
+        None => vec![Inside::Unknown("it is not known what an alias stands for")],
+    }
+}
+
+/// `hash -p program x`: `x` runs the program from then on.
+fn hash(words: &[Word]) -> Carried {
+    let program = words.iter().position(|word| word.text == "-p").and_then(|at| words.get(at + 1));
+    let insides =
+        program.map(|program| Inside::Command { assignments: Vec::new(), words: vec![program.clone()] });
+    Carried { insides: insides.into_iter().collect(), outer_runs: true }
 }
 
 /// `command -v x` only tells where `x` is.
@@ -221,6 +241,13 @@ fn flock(words: &[Word]) -> Carried {
         Some(command) => Carried::command(command),
         None => Carried::nothing(),
     }
+}
+
+/// `script -c command file` writes a file as well.
+fn script(words: &[Word]) -> Vec<Inside> {
+    let command = words.iter().position(|word| matches!(word.text.as_str(), "-c" | "--command"));
+    let command = command.and_then(|at| words.get(at + 1));
+    command.map(|command| Inside::joined(std::slice::from_ref(command))).unwrap_or_default()
 }
 
 /// `watch` gives its words to a shell.

@@ -28,10 +28,9 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
 pub(super) fn insides(words: &[Word]) -> Vec<Inside> {
     let mut insides = Vec::new();
     let end = subcommand(words).unwrap_or(words.len());
-    // `-c alias.x='!sh'` makes any subcommand a shell.
     for pair in words[..end].windows(2) {
         if pair[0].text == "-c" {
-            insides.extend(shell_alias(&pair[1].text));
+            insides.extend(setting(&pair[1].text));
         }
     }
     let Some((subcommand, rest)) = words[end..].split_first() else { return insides };
@@ -47,21 +46,37 @@ pub(super) fn insides(words: &[Word]) -> Vec<Inside> {
         "rebase" => insides.extend(option_values(rest, &["-x", "--exec"]).flat_map(script_of)),
         "difftool" => insides.extend(option_values(rest, &["-x", "--extcmd"]).flat_map(script_of)),
         "filter-branch" => insides.push(Inside::Unknown("`git filter-branch` runs scripts")),
-        "config" => insides.extend(
-            rest.windows(2)
-                .filter(|pair| pair[0].text.starts_with("alias."))
-                .flat_map(|pair| shell_alias(&format!("{}={}", pair[0].text, pair[1].text))),
-        ),
+        "config" => insides
+            .extend(rest.windows(2).flat_map(|pair| setting(&format!("{}={}", pair[0].text, pair[1].text)))),
         _ => {}
     }
     insides
 }
 
-/// The script in `alias.name=!script`.
-fn shell_alias(setting: &str) -> Option<Inside> {
+/// The script in a setting: `alias.x=!script` makes `git x` a shell, and some settings name programs.
+fn setting(setting: &str) -> Option<Inside> {
+    const PROGRAMS: &[&str] = &[
+        "clean",
+        "cmd",
+        "editor",
+        "external",
+        "fsmonitor",
+        "helper",
+        "pager",
+        "process",
+        "program",
+        "smudge",
+        "sshcommand",
+        "textconv",
+    ];
     let (key, value) = setting.split_once('=')?;
-    let script = value.trim_start().strip_prefix('!')?;
-    key.to_ascii_lowercase().starts_with("alias.").then(|| Inside::Script(script.to_owned()))
+    let key = key.to_ascii_lowercase();
+    let script = value.trim_start().strip_prefix('!');
+    if key.starts_with("alias.") {
+        return script.map(|script| Inside::Script(script.to_owned()));
+    }
+    let names_program = PROGRAMS.contains(&key.rsplit('.').next().unwrap_or(&key));
+    names_program.then(|| Inside::Script(script.unwrap_or(value).to_owned()))
 }
 
 fn script_of(word: Word) -> Vec<Inside> {

@@ -111,6 +111,7 @@ impl<'a> Decoder<'a> {
 
     fn unquoted(&mut self) {
         let mut in_braces = false;
+        let mut in_brackets = false;
         self.tilde();
         // zsh looks up a command's path, and an interactive bash edits the last line.
         if self.rest.starts_with(['=', '^']) {
@@ -133,7 +134,9 @@ impl<'a> Decoder<'a> {
                 }
                 _ => {
                     match c {
-                        '*' | '?' | '[' => self.doubt(Certainty::Glob),
+                        '*' | '?' => self.doubt(Certainty::Glob),
+                        '[' => in_brackets = true,
+                        ']' if in_brackets => self.doubt(Certainty::Glob),
                         '{' => in_braces = true,
                         ',' if in_braces => self.doubt(Certainty::Unknown),
                         '.' if in_braces && self.rest.starts_with('.') => self.doubt(Certainty::Unknown),

@@ -58,6 +58,9 @@ impl Directories {
     /// The absolute path, if there is only one possibility.
     pub(super) fn path(&self, place: &Place) -> Option<String> {
         match self.0.as_slice() {
+            [Directory::Inside(directory)] if directory.is_empty() => {
+                place.root.to_str().map(ToOwned::to_owned)
+            }
             [Directory::Inside(directory)] => place.root.join(directory).to_str().map(ToOwned::to_owned),
             [Directory::Outside(directory)] => directory.to_str().map(ToOwned::to_owned),
             _ => None,

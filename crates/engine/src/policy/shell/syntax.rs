@@ -14,7 +14,7 @@ const MAX_OPENINGS: usize = 64;
 const MAX_TOKENS: usize = 4096;
 /// How many parentheses a text may have outside words, with a `case` counting twice: the parser's time doubles with
 /// each, if they are not closed.
-const MAX_DOUBLING: usize = 14;
+const MAX_DOUBLING: usize = 12;
 /// How many digits a number before a redirection may have: the parser takes more for a number that fits.
 const MAX_DESCRIPTOR_DIGITS: usize = 9;
 

@@ -12,12 +12,12 @@ use brush_parser::ast::{
 use super::super::Place;
 use super::super::paths::Directory;
 use super::directories::{Directories, Outcome};
-use super::{Command, CommandRole, Reading, Word, decode, lookalike, syntax};
+use super::{Command, CommandRole, HOLE, Reading, Word, decode, lookalike, syntax};
 
 /// How deep scripts may stand in scripts: `sh -c "sh -c …"`, substitutions in substitutions.
 const MAX_DEPTH: usize = 8;
 /// How many scripts a line may hold in all.
-const MAX_SCRIPTS: usize = 128;
+const MAX_SCRIPTS: usize = 64;
 /// How many simple commands a line may run in all.
 const MAX_COMMANDS: usize = 1024;
 
@@ -69,6 +69,9 @@ impl<'a> Walker<'a> {
         if self.depth >= MAX_DEPTH || self.scripts > MAX_SCRIPTS {
             self.unread("it is nested too deeply");
             return directories.clone();
+        }
+        if text.contains(HOLE) {
+            self.unread("it makes a script from words that are not known");
         }
         self.depth += 1;
         let after = match syntax::parse(text) {
@@ -314,7 +317,7 @@ impl<'a> Walker<'a> {
                 self.test(right, directories);
             }
             ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
-                self.test(inner, directories)
+                self.test(inner, directories);
             }
             ExtendedTestExpr::UnaryTest(_, word) => {
                 self.word(&word.value, directories);

@@ -46,6 +46,9 @@ pub enum FeedClosed {
     /// The engine stops.
     #[error("the engine stops")]
     Stopping,
+    /// Nobody had a place on the session any more, so it left memory. Whoever joins again hears what follows.
+    #[error("the session has left memory; join it again")]
+    Unloaded,
     /// The journal cannot be written or read.
     #[error("the journal does not answer: {0}")]
     Store(String),
@@ -92,17 +95,11 @@ impl Subscription {
     /// When nothing more will come.
     pub async fn next(&mut self) -> Result<Told, FeedClosed> {
         loop {
-            // A handle of its own: waiting must not keep the subscription borrowed.
-            let feed = Arc::clone(&self.feed);
-            let changed = feed.changed.notified();
-            tokio::pin!(changed);
-            // Counted from here on: what is published after we have looked wakes us.
-            changed.as_mut().enable();
             match self.look() {
                 Look::Told(told) => return Ok(told),
                 Look::Journal(last) => self.turn_page(last).await?,
                 Look::Closed(why) => return Err(why),
-                Look::Nothing => changed.await,
+                Look::Nothing(changes) => self.feed.told_more_than(changes).await,
             }
         }
     }
@@ -111,7 +108,7 @@ impl Subscription {
     pub fn try_next(&mut self) -> Option<Told> {
         match self.look() {
             Look::Told(told) => Some(told),
-            Look::Journal(_) | Look::Closed(_) | Look::Nothing => None,
+            Look::Journal(_) | Look::Closed(_) | Look::Nothing(_) => None,
         }
     }
 
@@ -122,9 +119,8 @@ impl Subscription {
         if let Some(event) = self.pages.read.pop_front() {
             return Look::Told(self.take(event));
         }
-        let feed = Arc::clone(&self.feed);
-        let now = feed.now();
-        if let Some(piece) = self.more_of_reply(&now) {
+        let now = self.feed.now();
+        if let Some(piece) = more_of_reply(&now, self.position, &mut self.reply) {
             return Look::Told(Told::Reply(piece));
         }
         let (heard, passing) = now.recent.passing_after(self.heard, self.position);
@@ -132,12 +128,14 @@ impl Subscription {
         if let Some(passing) = passing {
             return Look::Told(Told::Passing(passing));
         }
-        match (now.recent.after(self.position), &now.closed) {
-            (After::Event(event), _) => Look::Told(self.take(event)),
-            (After::Journal, _) => Look::Journal(now.recent.last()),
-            (After::Nothing, Some(why)) => Look::Closed(why.clone()),
-            (After::Nothing, None) => Look::Nothing,
-        }
+        let event = match (now.recent.after(self.position), &now.closed) {
+            (After::Event(event), _) => event,
+            (After::Journal, _) => return Look::Journal(now.recent.last()),
+            (After::Nothing, Some(why)) => return Look::Closed(why.clone()),
+            (After::Nothing, None) => return Look::Nothing(now.changes),
+        };
+        drop(now);
+        Look::Told(self.take(event))
     }
 
     /// The next event, or what is left of the reply it ends.
@@ -171,27 +169,6 @@ impl Subscription {
         (!piece.text.is_empty() || !piece.thought.is_empty()).then_some(piece)
     }
 
-    /// Text this subscriber has not seen, if it has seen all that came before and not yet the end.
-    fn more_of_reply(&mut self, now: &Now) -> Option<ReplyPiece> {
-        let reply = now.reply.as_ref().filter(|reply| self.position >= reply.after)?;
-        if reply.ended.is_some_and(|end| self.position >= end) {
-            return None;
-        }
-        let seen = self.reply.filter(|seen| seen.message == reply.message);
-        let (text, thought) = seen.map_or((0, 0), |seen| (seen.text, seen.thought));
-        if text == reply.text.len() && thought == reply.thought.len() {
-            return None;
-        }
-        self.reply = Some(reply.end());
-        Some(ReplyPiece {
-            turn: reply.turn,
-            message: reply.message,
-            text: reply.text[text..].to_owned(),
-            thought: reply.thought[thought..].to_owned(),
-            offset: text,
-        })
-    }
-
     /// Reads the next page of the journal, up to what has been published.
     async fn turn_page(&mut self, last: Seq) -> Result<(), FeedClosed> {
         let page = self.pages.store.events(self.pages.session, self.position, PAGE).await;
@@ -207,12 +184,34 @@ impl Subscription {
     }
 }
 
+/// Text a subscriber has not seen, if it has seen all that came before and not yet the end.
+fn more_of_reply(now: &Now, position: Seq, seen: &mut Option<ReplyPosition>) -> Option<ReplyPiece> {
+    let reply = now.reply.as_ref().filter(|reply| position >= reply.after)?;
+    if reply.ended.is_some_and(|end| position >= end) {
+        return None;
+    }
+    let before = seen.filter(|seen| seen.message == reply.message);
+    let (text, thought) = before.map_or((0, 0), |seen| (seen.text, seen.thought));
+    if text == reply.text.len() && thought == reply.thought.len() {
+        return None;
+    }
+    *seen = Some(reply.end());
+    Some(ReplyPiece {
+        turn: reply.turn,
+        message: reply.message,
+        text: reply.text[text..].to_owned(),
+        thought: reply.thought[thought..].to_owned(),
+        offset: text,
+    })
+}
+
 enum Look {
     Told(Told),
     /// Behind; everything up to this event has been published.
     Journal(Seq),
     Closed(FeedClosed),
-    Nothing,
+    /// Nothing; so often had something been told then.
+    Nothing(u64),
 }
 
 /// Events read from the journal and not given yet.

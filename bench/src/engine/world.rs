@@ -1,0 +1,142 @@
+//! A whole engine in a directory of its own, with its real parts; only the model is ours.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use loggia_domain::{
+    Abilities, Actor, BoxFuture, Client, ClientId, CommandEnd, CommandSpec, Door, EventBody, Instruction,
+    Intent, OutputSink, Preset, Role, RunError, Runner, Seq, SessionId, Store, TurnEnd, WhenBusy,
+    WorkspaceId,
+};
+use loggia_engine::{Engine, NewSession, OnLeave, Parts, Seat, Settings, Subscription, Told};
+use loggia_store::SqliteStore;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::report::Figure;
+use super::talker::OnlyTalker;
+
+/// Longer than anything here takes: sessions stay in memory.
+pub(super) const NEVER: Duration = Duration::from_secs(3600);
+
+/// An engine and what is around it.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) engine: Engine,
+    pub(super) workspace: WorkspaceId,
+}
+
+/// A directory beside the program: builds are on a disk, where `/tmp` often is memory.
+pub(super) fn scratch() -> Result<TempDir> {
+    let program = std::env::current_exe()?;
+    let beside = program.parent().context("a program is in a directory")?;
+    Ok(tempfile::Builder::new().prefix("loggia-bench-").tempdir_in(beside)?)
+}
+
+/// Threads as a daemon has them.
+pub(super) fn threads() -> Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+}
+
+/// A store in a directory.
+pub(super) fn store(directory: &Path) -> Result<Arc<dyn Store>> {
+    Ok(Arc::new(SqliteStore::open(&directory.join("store"))?))
+}
+
+impl World {
+    /// An engine over a store, with its files and its workspace in a directory.
+    pub(super) async fn start(
+        directory: &Path,
+        store: Arc<dyn Store>,
+        unload_after: Duration,
+    ) -> Result<Self> {
+        let parts = Parts {
+            store,
+            models: Arc::new(OnlyTalker),
+            tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            runner: Arc::new(NoCommands),
+            index: Arc::new(|_| None),
+        };
+        let settings = Settings { unload_after, ..Settings::new(directory.join("data")) };
+        let engine = Engine::start(parts, settings).await?;
+        let root = directory.join("work");
+        std::fs::create_dir_all(&root)?;
+        let workspace = engine.register_workspace(&root, None).await?.id;
+        Ok(Self { engine, workspace })
+    }
+
+    /// Opens a session.
+    pub(super) async fn open(&self) -> Result<SessionId> {
+        let new = NewSession { preset: Some(Preset::AutoEdit), ..NewSession::new(self.workspace) };
+        Ok(self.engine.open_session(new, Actor::Engine).await?)
+    }
+
+    /// Takes a place on a session.
+    pub(super) async fn join(&self, session: SessionId) -> Result<Seat> {
+        let client = Client {
+            id: ClientId::new(),
+            name: "bench".to_owned(),
+            door: Door::Inside,
+            role: Role::Drive,
+            abilities: Abilities::default(),
+        };
+        Ok(self.engine.join(session, client, OnLeave::Keep).await?.0)
+    }
+
+    /// Opens a session and listens to it.
+    pub(super) async fn play(&self) -> Result<(Seat, Subscription)> {
+        let session = self.open().await?;
+        let seat = self.join(session).await?;
+        let subscription = seat.subscribe(Seq(0));
+        Ok((seat, subscription))
+    }
+}
+
+/// Gives an instruction.
+pub(super) fn prompt(text: impl Into<String>) -> Intent {
+    let instruction = Instruction { text: text.into(), context: None, preview: false };
+    Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }
+}
+
+/// Gives an instruction and waits for the end of its turn.
+pub(super) async fn take_turn(seat: &Seat, subscription: &mut Subscription, text: String) -> Result<()> {
+    let began = seat.intend(prompt(text)).await?.seq;
+    loop {
+        if let Told::Event(event) = subscription.next().await?
+            && event.seq > began
+            && let EventBody::TurnEnded { end, .. } = &event.body
+        {
+            ensure!(*end == TurnEnd::Done, "the turn ended otherwise: {end:?}");
+            return Ok(());
+        }
+    }
+}
+
+/// Runs nothing: no turn here asks for a command.
+#[derive(Debug)]
+struct NoCommands;
+
+impl Runner for NoCommands {
+    fn run(&self, _: CommandSpec, _: OutputSink) -> BoxFuture<'static, Result<CommandEnd, RunError>> {
+        Box::pin(async { Err(RunError::NotStarted("a benchmark runs no commands".to_owned())) })
+    }
+}
+
+/// Starts a process that measures one part.
+pub(super) fn start_part(name: &str) -> Result<Child> {
+    #[expect(clippy::disallowed_methods, reason = "itself, for a heap that nobody has used yet")]
+    let command =
+        Command::new(std::env::current_exe()?).args(["part", name, "--json"]).stdout(Stdio::piped()).spawn();
+    Ok(command?)
+}
+
+/// What such a process found.
+pub(super) fn figures_of(part: Child) -> Result<Vec<Figure>> {
+    let output = part.wait_with_output()?;
+    ensure!(output.status.success(), "the part ended with {}", output.status);
+    let lines = std::str::from_utf8(&output.stdout)?.lines();
+    lines.map(|line| Ok(serde_json::from_str(line)?)).collect()
+}

@@ -1,0 +1,56 @@
+//! Secrets in facts that are about to be stored.
+//!
+//! One place, through which every event goes. Left as they are: the arguments of calls, the lines of proposed
+//! changes and the paths, since they are carried out as they stand; and the command line a question shows is masked
+//! only there, not where it runs.
+
+use loggia_domain::{EventBody, JsonText, Question, ToolOutcome, TurnEnd, TurnFailure};
+
+use crate::secrets::Masker;
+
+/// The fact with every text masked that people and models only read.
+pub(crate) fn masked(masker: &Masker, mut body: EventBody) -> EventBody {
+    let text = |text: &mut String| {
+        if let std::borrow::Cow::Owned(masked) = masker.mask(text) {
+            *text = masked;
+        }
+    };
+    let json = |json: &mut JsonText| text(&mut json.0);
+    match &mut body {
+        EventBody::SessionRenamed { title, .. } => text(title),
+        EventBody::InstructionQueued { instruction, .. } | EventBody::TurnStarted { instruction, .. } => {
+            text(&mut instruction.text);
+            instruction.context.iter_mut().for_each(json);
+        }
+        EventBody::ContextUpdated { context, .. } => json(context),
+        EventBody::PlanChanged { plan } => {
+            text(&mut plan.rationale);
+            plan.steps.iter_mut().for_each(|step| text(&mut step.description));
+        }
+        EventBody::MessageEnded { message, .. } => {
+            text(&mut message.text);
+            message.thought.iter_mut().for_each(text);
+        }
+        EventBody::ApprovalAsked { question: Question::Command { command, reason, .. }, .. } => {
+            text(command);
+            reason.iter_mut().for_each(text);
+        }
+        EventBody::ApprovalDecided { answer, .. } => answer.comment.iter_mut().for_each(text),
+        EventBody::ToolEnded { outcome, .. } => match outcome {
+            ToolOutcome::Succeeded { output: told }
+            | ToolOutcome::Failed { message: told }
+            | ToolOutcome::Denied { reason: told } => text(told),
+            ToolOutcome::Cancelled => {}
+        },
+        EventBody::FilesChanged { changes, .. } => changes.iter_mut().for_each(|seen| text(&mut seen.diff)),
+        EventBody::HistoryCompacted { summary, .. } => text(summary),
+        EventBody::TurnEnded { end: TurnEnd::Failed(failure), .. } => match failure {
+            TurnFailure::Model { message, .. }
+            | TurnFailure::Retrieval { message }
+            | TurnFailure::Policy { message }
+            | TurnFailure::Internal { message } => text(message),
+        },
+        _ => {}
+    }
+    body
+}

@@ -1,0 +1,98 @@
+//! What the runs have found, each as short as it got: every one of these once failed.
+
+use loggia_domain::{
+    Abilities, ApprovalScope, Instruction, Intent, JsonText, ModelMessage, Preset, Role, TurnEnd, WhenBusy,
+};
+use loggia_engine::Said;
+
+use crate::world_with;
+
+/// One turn that writes a file.
+const WRITE: &str = r#"
+    [[reply]]
+    parts = [{ call = { tool = "write_file", arguments = { path = "a.txt", content = "new\n" } } }]
+
+    [[reply]]
+    repeat = true
+    parts = [{ text = "Done." }]
+"#;
+
+/// A turn that meant to change something and could not is no step to undo: its conversation stays.
+#[tokio::test]
+async fn a_turn_that_changed_nothing_is_not_undone() {
+    let world = world_with(&[("a.txt", "old\n")], WRITE).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    alice.prompt("write").await.unwrap();
+    let approval = alice.until_asked().await;
+    // The change fits when it is chosen and not when it is made.
+    std::fs::remove_file(world.root().join("a.txt")).unwrap();
+    std::fs::create_dir(world.root().join("a.txt")).unwrap();
+    alice.decide(approval, ApprovalScope::All).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
+    assert!(alice.state().await.undo.done().is_empty());
+}
+
+/// Changes that are collected and approved before the turn looks are made.
+#[tokio::test]
+async fn a_collection_that_is_approved_at_once_is_applied() {
+    let world = world_with(&[("a.txt", "old\n")], WRITE).await;
+    let session = world.open(Preset::Ask).await;
+    let abilities = Abilities { auto_approves: true, ..Abilities::default() };
+    let mut alice = world.join(session, "alice", Role::Drive, abilities).await;
+    let instruction = Instruction { text: "write".to_owned(), context: None, preview: true };
+    alice.seat.intend(Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
+    assert_eq!(world.read("a.txt"), "new\n");
+}
+
+/// What is said while a call waits comes after the call's result: no provider takes it in between.
+#[tokio::test]
+async fn nothing_comes_between_a_call_and_its_result() {
+    let world = world_with(&[("a.txt", "old\n")], WRITE).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    alice.prompt("write").await.unwrap();
+    let approval = alice.until_asked().await;
+    let context = JsonText("{}".to_owned());
+    alice.seat.intend(Intent::UpdateContext { context }).await.unwrap();
+    alice.decide(approval, ApprovalScope::All).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
+    let requests = world.model.requests();
+    let messages = &requests.last().unwrap().messages;
+    let call = messages.iter().position(|message| matches!(message, ModelMessage::Assistant { .. })).unwrap();
+    assert!(matches!(messages[call + 1], ModelMessage::ToolResult { .. }), "{messages:#?}");
+    assert!(matches!(messages[call + 2], ModelMessage::User(_)), "{messages:#?}");
+}
+
+/// Undoing goes back to what was said before the turn, also when a summary stands for it by now.
+#[tokio::test]
+async fn undoing_goes_back_to_before_a_summary() {
+    let script = r#"
+        [[reply]]
+        parts = [{ text = "Hello." }]
+
+        [[reply]]
+        parts = [{ call = { tool = "write_file", arguments = { path = "a.txt", content = "new\n" } } }]
+
+        [[reply]]
+        parts = [{ text = "Written." }]
+
+        [[reply]]
+        parts = [{ error = { kind = "too_long", message = "too much" } }]
+
+        [[reply]]
+        parts = [{ text = "They talked and wrote." }]
+
+        [[reply]]
+        parts = [{ text = "Still here." }]
+    "#;
+    let world = world_with(&[("a.txt", "old\n")], script).await;
+    let (_, mut alice) = world.play(Preset::AutoEdit).await;
+    alice.play("hello").await;
+    let before = alice.state().await.history.clone();
+    alice.play("write").await;
+    alice.play("too long").await;
+    let summary = |item: &std::sync::Arc<loggia_engine::HistoryItem>| matches!(item.said, Said::Summary(_));
+    assert!(alice.state().await.history.items().iter().any(summary));
+    alice.seat.intend(Intent::Undo { steps: 1 }).await.unwrap();
+    assert_eq!(alice.state().await.history.items(), before.items());
+}
