@@ -61,7 +61,7 @@ async fn news_from_the_client_reach_the_next_step() {
 
 #[tokio::test]
 async fn old_history_is_compacted_when_the_window_is_nearly_full() {
-    let long = "word ".repeat(500);
+    let long = "word ".repeat(900);
     let script = format!(
         r#"
         context_tokens = 5000

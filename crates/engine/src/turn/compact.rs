@@ -58,7 +58,9 @@ impl Turn {
         info: &ModelInfo,
     ) -> Result<(), Stop> {
         let items = state.history.items();
-        let room = info.context_tokens / 100 * KEPT;
+        // At most half of what there is: a provider may count more than we do, and less must be left afterwards.
+        let half = context::estimate(&context::conversation(items)) / 2;
+        let room = (info.context_tokens / 100 * KEPT).min(half);
         let Some(place) = boundary(items, room) else {
             return Err(failed(&loggia_domain::ModelError {
                 kind: ModelErrorKind::TooLong,

@@ -22,7 +22,7 @@ use super::steps::{Answer, Case, FILES, Manner, Step, Then, What};
 use super::tree::{self, Outside, Tree};
 
 /// Longer than anything takes that does not hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// How many things one who hears a little hears at every step.
 const A_LITTLE: usize = 7;
@@ -213,7 +213,7 @@ impl<'a> Stage<'a> {
         if let Some(fault) = self.puppet.faults().first() {
             self.sound::<()>(Err(format!("the model was shown nonsense: {fault}")));
         }
-        if self.rests(&state) && state.status() != Status::Running {
+        if self.rests(life, &state) && state.status() != Status::Running {
             self.check_files(&state);
         }
     }
@@ -244,14 +244,16 @@ impl<'a> Stage<'a> {
     }
 
     /// Whether nothing more will happen by itself.
-    fn rests(&self, state: &State) -> bool {
+    fn rests(&self, life: &Life, state: &State) -> bool {
+        let mut guests = life.guests.iter().flatten();
+        let driven = guests.any(|guest| guest.client.role >= Role::Drive);
         match (state.status(), state.queue.front()) {
             (Status::Waiting | Status::Closed, _) | (Status::Idle, None) => true,
             (Status::Running, _) => {
                 state.turn.as_ref().is_some_and(|turn| self.puppet.hangs(&turn.instruction.text))
             }
-            // The next instruction is about to begin.
-            (Status::Idle, Some(_)) => false,
+            // The next instruction is about to begin, if somebody is there who could stop it.
+            (Status::Idle, Some(_)) => !driven,
         }
     }
 
@@ -263,7 +265,7 @@ impl<'a> Stage<'a> {
                 let hung = puppet.hung.notified();
                 tokio::pin!(hung);
                 hung.as_mut().enable();
-                if self.rests(&*life.state().await) {
+                if self.rests(life, &*life.state().await) {
                     break;
                 }
                 tokio::select! {
@@ -473,7 +475,7 @@ impl<'a> Stage<'a> {
     /// Somebody outside changes a file while nothing runs.
     async fn edit(&mut self, life: &mut Life, path: &str, content: &str) {
         let state = life.state().await;
-        if !self.rests(&state) || state.status() == Status::Running {
+        if !self.rests(life, &state) || state.status() == Status::Running {
             return;
         }
         let file = self.root.join(path);

@@ -11,6 +11,9 @@ const EVENTS: usize = 128;
 /// Output of a command comes in pieces of some kilobytes; who is further behind gets it with the command's end.
 const PASSING: usize = 256;
 
+/// What is kept of it when a turn has ended.
+const PASSING_AT_REST: usize = 8;
+
 /// The newest events and what passed between them.
 #[derive(Debug)]
 pub(super) struct Recent {
@@ -95,6 +98,9 @@ impl Recent {
     pub(super) fn trim(&mut self) {
         self.complete_after = self.last;
         self.events = VecDeque::new();
-        self.passing = VecDeque::new();
+        // The last few stay for those who are only a moment behind.
+        let old = self.passing.len().saturating_sub(PASSING_AT_REST);
+        self.passing.drain(..old);
+        self.passing.shrink_to_fit();
     }
 }
