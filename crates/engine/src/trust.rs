@@ -60,7 +60,13 @@ pub struct TrustStore {
 #[serde(deny_unknown_fields)]
 struct TrustText {
     #[serde(default)]
-    trusted: BTreeSet<PathBuf>,
+    workspace: Vec<TrustEntry>,
+}
+
+/// One trusted directory. A later version may say more about it.
+#[derive(Debug, Serialize, Deserialize)]
+struct TrustEntry {
+    path: PathBuf,
 }
 
 impl TrustStore {
@@ -117,8 +123,8 @@ impl TrustStore {
         let mut trusted = read(&self.path)?;
         if change(&mut trusted) {
             let failed = |source| TrustError::Io { path: self.path.clone(), source };
-            let text =
-                toml::to_string_pretty(&TrustText { trusted: trusted.clone() }).map_err(io::Error::other);
+            let workspace = trusted.iter().map(|path| TrustEntry { path: path.clone() }).collect();
+            let text = toml::to_string_pretty(&TrustText { workspace }).map_err(io::Error::other);
             let text = text.map_err(failed)?;
             replace::replace(&self.path, format!("{HEADER}{text}").as_bytes()).map_err(failed)?;
         }
@@ -133,7 +139,7 @@ fn read(path: &Path) -> Result<BTreeSet<PathBuf>, TrustError> {
         let problem = format::explain(text.as_deref().unwrap_or_default(), error.message(), error.span());
         TrustError::Damaged { path: path.to_owned(), problem }
     })?;
-    Ok(text.trusted)
+    Ok(text.workspace.into_iter().map(|entry| entry.path).collect())
 }
 
 #[cfg(test)]
@@ -183,6 +189,9 @@ mod tests {
         let fixture = Fixture::new();
         fixture.store().trust(&fixture.at("project")).unwrap();
         assert_eq!(fs::metadata(fixture.file()).unwrap().permissions().mode() & 0o777, 0o600);
+        let real = fs::canonicalize(fixture.at("project")).unwrap();
+        let text = fs::read_to_string(fixture.file()).unwrap();
+        assert!(text.ends_with(&format!("[[workspace]]\npath = \"{}\"\n", real.display())), "{text}");
         let store = fixture.store();
         assert!(store.is_trusted(&fixture.at("project")));
         store.distrust(&fixture.at("project")).unwrap();
@@ -209,7 +218,7 @@ mod tests {
         let fixture = Fixture::new();
         let store = fixture.store();
         store.trust(&fixture.at("project")).unwrap();
-        for damaged in ["trusted = [\"", "trsuted = []"] {
+        for damaged in ["[[workspace]]\npath = \"", "[[wrokspace]]\npath = \"/w\"\n"] {
             fs::write(fixture.file(), damaged).unwrap();
             assert!(matches!(TrustStore::open(fixture.file()), Err(TrustError::Damaged { .. })));
             assert!(matches!(store.trust(&fixture.at("project/sub")), Err(TrustError::Damaged { .. })));
