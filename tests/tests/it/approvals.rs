@@ -136,9 +136,9 @@ async fn a_decision_is_remembered_for_the_session_or_the_workspace() {
         )
     };
     let script =
-        [command("echo one"), command("echo one"), command("echo two"), command("echo one")].concat();
+        [command("echo one"), command("echo one"), command("echo two"), command("echo two")].concat();
     let world = world_with(&[], &script).await;
-    let (session, mut alice) = world.play(Preset::Ask).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
     alice.prompt("run").await.unwrap();
     let approval = alice.until_asked().await;
     let answer = ApprovalAnswer { scope: ApprovalScope::All, remember: Remember::Session, comment: None };
@@ -157,7 +157,10 @@ async fn a_decision_is_remembered_for_the_session_or_the_workspace() {
     let policy = world.engine.policy(world.workspace.id).unwrap();
     assert_eq!((policy.rules.len(), policy.revision), (1, 1), "{policy:?}");
     assert_eq!(alice.state().await.rules.len(), 2);
-    let _ = session;
+    let (_, mut bob) = world.play(Preset::Ask).await;
+    bob.prompt("run").await.unwrap();
+    assert_eq!(bob.until_done().await, TurnEnd::Done);
+    assert!(!bob.text().contains("may `echo two` run?"), "{}", bob.text());
 }
 
 #[tokio::test]
