@@ -8,6 +8,7 @@
 #![expect(clippy::print_stderr, reason = "progress of a run that takes a minute")]
 
 mod bare;
+mod cancel;
 mod commits;
 mod counting;
 mod events;
@@ -29,7 +30,7 @@ pub use stream::allocations;
 /// Measures everything; `rounds` is odd so that a median is a measured value.
 pub fn all(rounds: usize) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
-    for part in [Part::Events, Part::Turn, Part::Stream, Part::Reopen, Part::Undo] {
+    for part in [Part::Events, Part::Turn, Part::Stream, Part::Reopen, Part::Undo, Part::Cancel] {
         figures.extend(part.here(rounds)?);
     }
     progress("memory of idle sessions");
@@ -55,6 +56,8 @@ pub enum Part {
     Reopen,
     /// A change of many files.
     Undo,
+    /// How soon a cancelled turn has ended.
+    Cancel,
     /// Memory of sessions nobody uses; needs a process of its own.
     Idle,
     /// Memory with subscribers that never read; needs a process of its own.
@@ -72,6 +75,7 @@ impl Part {
             Self::Stream => stream::measure(rounds),
             Self::Reopen => reopen::measure(rounds),
             Self::Undo => undo::measure(rounds),
+            Self::Cancel => cancel::measure(rounds),
             Self::Idle => idle::measure(),
             Self::Unread => unread::measure(unread::SUBSCRIBERS),
             Self::Read => unread::measure(0),

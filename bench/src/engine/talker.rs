@@ -1,8 +1,8 @@
 //! A model that does what its instruction says, as fast as it is heard.
 //!
 //! `say N` replies with N tokens at once; `stream N` lets everybody hear each of them before the next, as a model
-//! that takes its time does; `change FROM TO` changes every file of [`files`](super::undo) from one version to
-//! another in one patch.
+//! that takes its time does; `silence` says one word and then nothing; `stuck` runs a command that heeds no signal;
+//! `change FROM TO` changes every file of [`files`](super::undo) from one version to another in one patch.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -14,7 +14,7 @@ use loggia_domain::{
     ModelName, ModelRequest, ReplyPart, ReplyStream,
 };
 
-use super::undo;
+use super::{cancel, undo};
 
 /// What it says, over and over.
 pub(super) const TOKEN: &str = "tok ";
@@ -63,15 +63,27 @@ fn obey(text: &str) -> Result<ReplyStream> {
             });
             Ok(tokens.boxed())
         }
+        Some("silence") => {
+            let word = stream::iter([Ok(ReplyPart::Text(TOKEN.to_owned()))]);
+            Ok(word.chain(stream::pending()).boxed())
+        }
+        Some("stuck") => {
+            let line = format!("trap '' TERM INT HUP; echo {}; while :; do sleep 1; done", cancel::DEAF);
+            Ok(call("run_command", &serde_json::json!({ "command": line })))
+        }
         Some("change") => {
             let arguments = serde_json::json!({ "diff": undo::diff(number()?, number()?) });
-            let tool = "apply_patch".to_owned();
-            let call =
-                ReplyPart::Call { provider_id: None, tool, arguments: JsonText(arguments.to_string()) };
-            Ok(stream::iter([Ok(call)]).boxed())
+            Ok(call("apply_patch", &arguments))
         }
         _ => anyhow::bail!("no such instruction"),
     }
+}
+
+/// Calls a tool and says nothing.
+fn call(tool: &str, arguments: &serde_json::Value) -> ReplyStream {
+    let arguments = JsonText(arguments.to_string());
+    let call = ReplyPart::Call { provider_id: None, tool: tool.to_owned(), arguments };
+    stream::iter([Ok(call)]).boxed()
 }
 
 /// Lets everybody who was woken go first, without looking at timers and sockets as tokio's own yield does: that

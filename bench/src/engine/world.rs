@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use loggia_domain::{
-    Abilities, Actor, BoxFuture, Client, ClientId, CommandEnd, CommandSpec, Door, EventBody, Instruction,
-    Intent, OutputSink, Preset, Role, RunError, Runner, Seq, SessionId, Store, TurnEnd, WhenBusy,
-    WorkspaceId,
+    Abilities, Actor, Client, ClientId, Door, EventBody, Instruction, Intent, Preset, Role, Seq, SessionId,
+    Store, TurnEnd, WhenBusy, WorkspaceId,
 };
 use loggia_engine::{Engine, NewSession, OnLeave, Parts, Seat, Settings, Subscription, Told};
+use loggia_runner::CommandRunner;
 use loggia_store::SqliteStore;
+use loggia_wire::child::Keeper;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -46,6 +47,12 @@ pub(super) fn store(directory: &Path) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(SqliteStore::open(&directory.join("store"))?))
 }
 
+/// Commands are kept by this very program.
+fn runner() -> Result<CommandRunner> {
+    let keeper = Keeper::new(std::env::current_exe()?, ["keep"]);
+    Ok(CommandRunner::new(keeper, loggia_runner::Settings::default()))
+}
+
 impl World {
     /// An engine over a store, with its files and its workspace in a directory.
     pub(super) async fn start(
@@ -57,7 +64,7 @@ impl World {
             store,
             models: Arc::new(OnlyTalker),
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
-            runner: Arc::new(NoCommands),
+            runner: Arc::new(runner()?),
             index: Arc::new(|_| None),
         };
         let settings = Settings { unload_after, ..Settings::new(directory.join("data")) };
@@ -70,7 +77,12 @@ impl World {
 
     /// Opens a session.
     pub(super) async fn open(&self) -> Result<SessionId> {
-        let new = NewSession { preset: Some(Preset::AutoEdit), ..NewSession::new(self.workspace) };
+        self.open_with(Preset::AutoEdit).await
+    }
+
+    /// Opens a session that may do as much.
+    pub(super) async fn open_with(&self, preset: Preset) -> Result<SessionId> {
+        let new = NewSession { preset: Some(preset), ..NewSession::new(self.workspace) };
         Ok(self.engine.open_session(new, Actor::Engine).await?)
     }
 
@@ -112,16 +124,6 @@ pub(super) async fn take_turn(seat: &Seat, subscription: &mut Subscription, text
             ensure!(*end == TurnEnd::Done, "the turn ended otherwise: {end:?}");
             return Ok(());
         }
-    }
-}
-
-/// Runs nothing: no turn here asks for a command.
-#[derive(Debug)]
-struct NoCommands;
-
-impl Runner for NoCommands {
-    fn run(&self, _: CommandSpec, _: OutputSink) -> BoxFuture<'static, Result<CommandEnd, RunError>> {
-        Box::pin(async { Err(RunError::NotStarted("a benchmark runs no commands".to_owned())) })
     }
 }
 

@@ -14,7 +14,7 @@ use loggia_domain::{
     SessionSummary, Timestamp, Workspace, WorkspaceId,
 };
 use loggia_tree::{HardLinkRule, Root, RootSettings};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -278,15 +278,30 @@ impl Shared {
             return Err(EngineError::Stopping);
         }
         let slot = Arc::clone(self.sessions().entry(id).or_default());
-        let mut place = slot.lock().await;
+        let place = Arc::clone(&slot).lock_owned().await;
         if let Some(handle) = place.as_ref().filter(|handle| !handle.commands.is_closed()) {
             return Ok(handle.clone());
         }
-        match session::load(self, id).await {
+        drop(slot);
+        // In a task of its own: who asked may give up meanwhile, and a loading cut in the middle could leave a write
+        // under way that the next loading does not see.
+        let loading = self.tasks.spawn(Arc::clone(self).load_into(place, id));
+        match loading.await {
+            Ok(loaded) => loaded,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => Err(EngineError::Stopping),
+        }
+    }
+
+    async fn load_into(
+        self: Arc<Self>,
+        mut place: OwnedMutexGuard<Option<SessionHandle>>,
+        id: SessionId,
+    ) -> Result<SessionHandle, EngineError> {
+        match session::load(&self, id).await {
             Ok(handle) => Ok(place.insert(handle).clone()),
             Err(error) => {
                 drop(place);
-                drop(slot);
                 self.forget_session_now(id);
                 Err(error)
             }

@@ -19,6 +19,7 @@ mod subscription;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loggia_domain::{Event, EventBody, MessageId, Passing, RunningReply, Seq, TurnId};
@@ -32,6 +33,9 @@ use crate::session::feed::recent::Recent;
 #[derive(Debug)]
 pub(crate) struct Feed {
     now: Mutex<Now>,
+    /// How often something was told: who has looked and waits knows by it whether it has missed anything. It
+    /// changes under the lock and is read without.
+    changes: AtomicU64,
     changed: Notify,
 }
 
@@ -40,8 +44,6 @@ struct Now {
     recent: Recent,
     reply: Option<Reply>,
     closed: Option<FeedClosed>,
-    /// How often something was told: who has looked and waits knows by it whether it has missed anything.
-    changes: u64,
 }
 
 /// The reply that is being written, or the last one that was.
@@ -59,8 +61,8 @@ struct Reply {
 
 impl Feed {
     pub(crate) fn new(last: Seq) -> Arc<Self> {
-        let now = Now { recent: Recent::new(last), reply: None, closed: None, changes: 0 };
-        Arc::new(Self { now: Mutex::new(now), changed: Notify::new() })
+        let now = Now { recent: Recent::new(last), reply: None, closed: None };
+        Arc::new(Self { now: Mutex::new(now), changes: AtomicU64::new(0), changed: Notify::new() })
     }
 
     /// Nothing that holds the lock can panic between two changes that belong together.
@@ -69,8 +71,8 @@ impl Feed {
     }
 
     /// Wakes everybody who waits for what has just been told.
-    fn tell(&self, mut now: MutexGuard<'_, Now>) {
-        now.changes += 1;
+    fn tell(&self, now: MutexGuard<'_, Now>) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
         drop(now);
         self.changed.notify_waiters();
     }
@@ -82,7 +84,8 @@ impl Feed {
         tokio::pin!(changed);
         // From here on whatever is told wakes us; what came between the look and here is seen by its count.
         changed.as_mut().enable();
-        if self.now().changes == changes {
+        // One order of all four steps, ours and the teller's (count, wake), so that not both sides look too early.
+        if self.changes.load(Ordering::SeqCst) == changes {
             changed.await;
         }
     }

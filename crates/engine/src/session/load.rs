@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{EventBody, Executor, NewEvent, Seq, SessionId, StoreError, Timestamp, TurnEnd};
+use loggia_domain::{Event, EventBody, Executor, NewEvent, Seq, SessionId, StoreError, Timestamp, TurnEnd};
 use tokio::sync::mpsc;
 
 use crate::engine::Shared;
@@ -51,19 +51,22 @@ pub(crate) async fn load(shared: &Arc<Shared>, id: SessionId) -> Result<SessionH
 /// Reads a journal into a state.
 async fn read(shared: &Shared, id: SessionId) -> Result<State, EngineError> {
     let store = &shared.parts.store;
-    let first = store.events(id, Seq(0), PAGE).await?;
-    let mut full = first.len() == PAGE;
-    let Some(mut state) = State::fold(&first) else {
-        return Err(match first.is_empty() {
+    let mut page = store.events(id, Seq(0), PAGE).await?;
+    let Some(mut state) = page.first().and_then(State::begin) else {
+        return Err(match page.is_empty() {
             true => StoreError::NoSuchSession(id).into(),
             false => EngineError::BadJournal(id),
         });
     };
-    while full {
-        let page = store.events(id, state.last_seq, PAGE).await?;
-        full = page.len() == PAGE;
-        page.iter().for_each(|event| state.apply(event));
+    let mut fold = |page: &[Event]| page.iter().for_each(|event| state.apply(event));
+    while let [.., last] = page.as_slice()
+        && page.len() == PAGE
+    {
+        // The store reads the next page while this one is folded.
+        let (next, ()) = tokio::join!(store.events(id, last.seq, PAGE), async { fold(&page) });
+        page = next?;
     }
+    fold(&page);
     Ok(state)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use loggia_domain::{Event, EventBody, MessageId, Passing, Seq, SessionId, Store, StoreError, TurnId};
 
@@ -132,7 +133,7 @@ impl Subscription {
             (After::Event(event), _) => event,
             (After::Journal, _) => return Look::Journal(now.recent.last()),
             (After::Nothing, Some(why)) => return Look::Closed(why.clone()),
-            (After::Nothing, None) => return Look::Nothing(now.changes),
+            (After::Nothing, None) => return Look::Nothing(self.feed.changes.load(Ordering::SeqCst)),
         };
         drop(now);
         Look::Told(self.take(event))
