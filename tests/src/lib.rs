@@ -4,11 +4,13 @@
 //! people do as calls, and looks at one text of everything that was told.
 
 pub mod crash;
+mod layer;
 pub mod load;
 mod player;
 mod transcript;
 mod world;
 
-pub use player::{Player, prompt};
+pub use layer::{Between, Disk, Layer, Write};
+pub use player::{Player, client, preview, prompt, queued};
 pub use transcript::Transcript;
-pub use world::{World, WorldBuilder};
+pub use world::{Remains, World, WorldBuilder, open_store};

@@ -1,13 +1,18 @@
 //! Somebody on a session in a test.
 
-use loggia_domain::{
-    Accepted, ApprovalAnswer, ApprovalId, ApprovalScope, Event, EventBody, Instruction, Intent, Remember,
-    Seq, TurnEnd, WhenBusy,
-};
-use loggia_engine::{IntentError, Seat, State, Subscription, Told};
 use std::sync::Arc;
+use std::time::Duration;
+
+use loggia_domain::{
+    Abilities, Accepted, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, Client, ClientId, Door, Event,
+    EventBody, Instruction, Intent, Remember, Role, Seq, TurnEnd, WhenBusy,
+};
+use loggia_engine::{FeedClosed, IntentError, Seat, State, Subscription, Told};
 
 use crate::Transcript;
+
+/// Longer than anything takes that does not hang.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Somebody on a session, who hears everything and writes it down.
 #[derive(Debug)]
@@ -17,6 +22,8 @@ pub struct Player {
     /// What comes next.
     pub subscription: Subscription,
     /// What came so far.
+    pub heard: Vec<Told>,
+    /// The same as text.
     pub transcript: Transcript,
 }
 
@@ -24,7 +31,7 @@ impl Player {
     /// Listens from an event on.
     pub fn new(seat: Seat, after: Seq) -> Self {
         let subscription = seat.subscribe(after);
-        Self { seat, subscription, transcript: Transcript::default() }
+        Self { seat, subscription, heard: Vec::new(), transcript: Transcript::default() }
     }
 
     /// Gives an instruction.
@@ -44,14 +51,24 @@ impl Player {
         self.seat.intend(Intent::Decide { approval, answer }).await
     }
 
+    /// Hears what comes next, and writes it down.
+    async fn next(&mut self) -> Result<Told, FeedClosed> {
+        match tokio::time::timeout(PATIENCE, self.subscription.next()).await {
+            Ok(told) => told.inspect(|told| {
+                self.transcript.take(told);
+                self.heard.push(told.clone());
+            }),
+            Err(_) => panic!("nothing more is told after\n{}", self.text()),
+        }
+    }
+
     /// Hears until something is told.
     ///
     /// # Panics
-    /// If the session ends first.
+    /// If the session ends first, or nothing comes any more.
     pub async fn until<T>(&mut self, mut wanted: impl FnMut(&Told) -> Option<T>) -> T {
         loop {
-            let told = self.subscription.next().await.expect("the session goes on");
-            self.transcript.take(&told);
+            let told = self.next().await.expect("the session goes on");
             if let Some(found) = wanted(&told) {
                 return found;
             }
@@ -63,6 +80,46 @@ impl Player {
         self.until(|told| match told {
             Told::Event(event) => wanted(event),
             Told::Reply(_) | Told::Passing(_) => None,
+        })
+        .await
+    }
+
+    /// Hears until nothing more will be told.
+    pub async fn until_closed(&mut self) -> FeedClosed {
+        loop {
+            if let Err(why) = self.next().await {
+                return why;
+            }
+        }
+    }
+
+    /// Gives up the place on the session, and hears why nothing more will be told.
+    ///
+    /// # Panics
+    /// If that does not come.
+    pub async fn leave(self) -> FeedClosed {
+        let Self { seat, mut subscription, .. } = self;
+        drop(seat);
+        let closed = async {
+            loop {
+                if let Err(why) = subscription.next().await {
+                    return why;
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, closed).await.expect("the session leaves memory")
+    }
+
+    /// Hears until more of a reply comes.
+    pub async fn until_reply(&mut self) {
+        self.until(|told| matches!(told, Told::Reply(_)).then_some(())).await;
+    }
+
+    /// Hears until a call is carried out.
+    pub async fn until_started(&mut self) -> CallId {
+        self.until_event(|event| match &event.body {
+            EventBody::ToolStarted { call, .. } => Some(*call),
+            _ => None,
         })
         .await
     }
@@ -124,6 +181,25 @@ impl Player {
 
 /// An instruction that is refused while a turn runs.
 pub fn prompt(text: &str) -> Intent {
-    let instruction = Instruction { text: text.to_owned(), context: None, preview: false };
-    Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }
+    instruction(text, false, WhenBusy::Refuse)
+}
+
+/// An instruction that waits while a turn runs.
+pub fn queued(text: &str) -> Intent {
+    instruction(text, false, WhenBusy::Queue)
+}
+
+/// An instruction whose changes are collected.
+pub fn preview(text: &str) -> Intent {
+    instruction(text, true, WhenBusy::Refuse)
+}
+
+fn instruction(text: &str, preview: bool, when_busy: WhenBusy) -> Intent {
+    let instruction = Instruction { text: text.to_owned(), context: None, preview };
+    Intent::Prompt { instruction, when_busy }
+}
+
+/// Somebody new.
+pub fn client(name: &str, role: Role, abilities: Abilities) -> Client {
+    Client { id: ClientId::new(), name: name.to_owned(), door: Door::Inside, role, abilities }
 }

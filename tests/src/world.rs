@@ -5,37 +5,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    Abilities, Actor, Client, ClientId, Door, Preset, Role, Runner, Seq, SessionId, Workspace,
+    Abilities, Actor, CodeIndex, Event, Policy, Preset, Role, Runner, Seq, SessionId, Store, Workspace,
 };
 use loggia_engine::{Engine, NewSession, OnLeave, Parts, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 use loggia_runner::CommandRunner;
-use loggia_store::SqliteStore;
+use loggia_store::{OpenError, SqliteStore};
 use loggia_wire::child::Keeper;
 use tempfile::TempDir;
 
-use crate::Player;
+use crate::{Disk, Layer, Player, client};
 
 /// A whole engine with its real parts; only the model is scripted.
-#[derive(Debug)]
 pub struct World {
     directory: TempDir,
-    keeper: PathBuf,
+    made: WorldBuilder,
     /// The engine.
     pub engine: Engine,
     /// The one workspace.
     pub workspace: Workspace,
     /// The model.
     pub model: Arc<ScriptedModel>,
+    /// What the store writes to.
+    pub disk: Arc<Disk>,
+    /// The store, for what no engine would write.
+    pub store: Arc<dyn Store>,
 }
 
 /// How a world is made.
-#[derive(Debug)]
+#[derive(Clone)]
 pub struct WorldBuilder {
     keeper: PathBuf,
     files: Vec<(String, Vec<u8>)>,
     unload_after: Duration,
     secrets: Vec<String>,
+    index: Option<Arc<dyn CodeIndex>>,
 }
 
 impl WorldBuilder {
@@ -46,6 +50,7 @@ impl WorldBuilder {
             files: Vec::new(),
             unload_after: Duration::from_secs(60),
             secrets: Vec::new(),
+            index: None,
         }
     }
 
@@ -70,6 +75,13 @@ impl WorldBuilder {
         self
     }
 
+    /// With an index of the workspace's code.
+    #[must_use]
+    pub fn index(mut self, index: Arc<dyn CodeIndex>) -> Self {
+        self.index = Some(index);
+        self
+    }
+
     /// Makes it, with a model that replies by this script.
     ///
     /// # Panics
@@ -83,31 +95,96 @@ impl WorldBuilder {
             std::fs::create_dir_all(path.parent().expect("below the root")).expect("directories");
             std::fs::write(path, content).expect("a file");
         }
+        self.begin(directory, script).await
+    }
+
+    /// Starts an engine in a directory.
+    async fn begin(self, directory: TempDir, script: &str) -> World {
         let model = Arc::new(ScriptedModel::new(Script::parse(script).expect("a script")));
+        let disk = Disk::new();
+        let keeper = Keeper::new(&self.keeper, ["keep"]);
+        let runner: Arc<dyn Runner> =
+            Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
+        let index = self.index.clone();
+        let parts = Parts {
+            store: Layer::over(open_store(directory.path()), Arc::clone(&disk)),
+            models: Arc::new(ScriptedCatalogue::single(Arc::clone(&model))),
+            tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            runner,
+            index: Arc::new(move |_| index.clone()),
+        };
         let settings = Settings {
             unload_after: self.unload_after,
-            secrets: self.secrets,
+            secrets: self.secrets.clone(),
             ..Settings::new(directory.path().join("data"))
         };
-        let engine = start(directory.path(), &self.keeper, &model, settings).await;
+        let store = Arc::clone(&parts.store);
+        let engine = Engine::start(parts, settings).await.expect("an engine");
+        let root = directory.path().join("work");
         let workspace = engine.register_workspace(&root, None).await.expect("a workspace");
-        World { directory, keeper: self.keeper, engine, workspace, model }
+        World { directory, made: self, engine, workspace, model, disk, store }
     }
 }
 
-/// Starts an engine in a directory.
-async fn start(directory: &Path, keeper: &Path, model: &Arc<ScriptedModel>, settings: Settings) -> Engine {
-    let store = Arc::new(SqliteStore::open(&directory.join("store")).expect("a store"));
-    let runner: Arc<dyn Runner> =
-        Arc::new(CommandRunner::new(Keeper::new(keeper, ["keep"]), loggia_runner::Settings::default()));
-    let parts = Parts {
-        store,
-        models: Arc::new(ScriptedCatalogue::single(Arc::clone(model))),
-        tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
-        runner,
-        index: Arc::new(|_| None),
-    };
-    Engine::start(parts, settings).await.expect("an engine")
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for WorldBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WorldBuilder").field("keeper", &self.keeper).finish_non_exhaustive()
+    }
+}
+
+/// Opens the store in a directory as soon as its last owner is gone.
+///
+/// # Panics
+/// If that does not come to be.
+pub fn open_store(directory: &Path) -> Arc<dyn Store> {
+    /// A store whose process was killed is free at once; one whose engine was dropped, when its last thread ends.
+    const TRIES: usize = 5_000;
+    for _ in 0..TRIES {
+        match SqliteStore::open(&directory.join("store")) {
+            Ok(store) => return Arc::new(store),
+            Err(OpenError::InUse { .. }) => std::thread::sleep(Duration::from_millis(2)),
+            Err(error) => panic!("the store does not open: {error}"),
+        }
+    }
+    panic!("somebody still has the store");
+}
+
+/// What is on disk when an engine is gone.
+#[derive(Debug)]
+pub struct Remains {
+    directory: TempDir,
+    made: WorldBuilder,
+    workspace: Workspace,
+}
+
+impl Remains {
+    /// The workspace's directory.
+    pub fn root(&self) -> &Path {
+        &self.workspace.root
+    }
+
+    /// The marks of commands that run.
+    pub fn marks(&self) -> Vec<PathBuf> {
+        marks(&self.directory, &self.workspace)
+    }
+
+    /// Starts another engine over it.
+    pub async fn start(self, script: &str) -> World {
+        self.made.begin(self.directory, script).await
+    }
+}
+
+/// The marks of commands that run, which are there for the next start.
+fn marks(directory: &TempDir, workspace: &Workspace) -> Vec<PathBuf> {
+    let running = directory.path().join("data/mirrors").join(workspace.id.to_string()).join("running");
+    let entries = std::fs::read_dir(running).into_iter().flatten();
+    entries.flatten().map(|entry| entry.path()).collect()
 }
 
 impl World {
@@ -116,9 +193,30 @@ impl World {
         &self.workspace.root
     }
 
+    /// Where the engine keeps what is its own.
+    pub fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
     /// Where the workspace's policy is.
     pub fn policy_file(&self) -> PathBuf {
-        self.directory.path().join("data/policies").join(format!("{}.toml", self.workspace.id))
+        self.data().join("policies").join(format!("{}.toml", self.workspace.id))
+    }
+
+    /// The marks of commands that run.
+    pub fn marks(&self) -> Vec<PathBuf> {
+        marks(&self.directory, &self.workspace)
+    }
+
+    /// Changes the workspace's policy.
+    ///
+    /// # Panics
+    /// If the engine refuses.
+    pub fn change_policy(&self, change: impl FnOnce(&mut Policy)) {
+        let current = self.engine.policy(self.workspace.id).expect("a policy");
+        let mut policy = Policy::clone(&current);
+        change(&mut policy);
+        self.engine.set_policy(self.workspace.id, policy, current.revision).expect("a policy that is right");
     }
 
     /// A file's text.
@@ -127,6 +225,14 @@ impl World {
     /// If it is not there.
     pub fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.root().join(path)).expect("a file with text")
+    }
+
+    /// A session's whole journal, as it is stored.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub async fn journal(&self, session: SessionId) -> Vec<Event> {
+        self.store.events(session, Seq(0), usize::MAX >> 1).await.expect("a journal")
     }
 
     /// Opens a session with this preset and joins it.
@@ -150,20 +256,20 @@ impl World {
     /// # Panics
     /// If the engine refuses.
     pub async fn join(&self, session: SessionId, name: &str, role: Role, abilities: Abilities) -> Player {
-        let client =
-            Client { id: ClientId::new(), name: name.to_owned(), door: Door::Inside, role, abilities };
+        let client = client(name, role, abilities);
         let (seat, _) = self.engine.join(session, client, OnLeave::Keep).await.expect("a seat");
         Player::new(seat, Seq(0))
     }
 
     /// Stops the engine as a restart of the daemon does, and starts another one over the same data.
     pub async fn restart(self, script: &str) -> Self {
-        let Self { directory, keeper, engine, workspace, model: _ } = self;
-        engine.stop().await;
-        drop(engine);
-        let model = Arc::new(ScriptedModel::new(Script::parse(script).expect("a script")));
-        let settings = Settings::new(directory.path().join("data"));
-        let engine = start(directory.path(), &keeper, &model, settings).await;
-        Self { directory, keeper, engine, workspace, model }
+        self.engine.stop().await;
+        self.leave().start(script).await
+    }
+
+    /// Lets go of the engine without stopping it. It is gone once its runtime is, as after a kill.
+    pub fn leave(self) -> Remains {
+        let Self { directory, made, workspace, .. } = self;
+        Remains { directory, made, workspace }
     }
 }

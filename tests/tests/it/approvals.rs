@@ -1,12 +1,14 @@
 //! Questions and answers: durable, answered by anybody who drives, the first answer wins.
 
 use loggia_domain::{
-    Abilities, ApprovalAnswer, ApprovalId, ApprovalScope, EventBody, Intent, Policy, PolicyLimits, Preset,
-    Remember, Role, TurnEnd,
+    Abilities, ApprovalAnswer, ApprovalId, ApprovalScope, Decision, EventBody, Intent, Policy, PolicyLimits,
+    Preset, Remember, Risk, Role, Rule, Seq, TurnEnd,
 };
 use loggia_engine::{IntentError, Status};
+use loggia_tests::preview;
 
-use crate::world_with;
+use crate::commands::runs;
+use crate::{world, world_with};
 
 const WRITE: &str = r#"
     [[reply]]
@@ -177,4 +179,161 @@ async fn answers_must_be_about_what_was_asked() {
     alice.decide(approval, ApprovalScope::Hunks(vec![(patch, vec![0])])).await.unwrap();
     assert_eq!(alice.until_done().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), "new\n");
+}
+
+#[tokio::test]
+async fn an_answer_that_chooses_nothing_allows_nothing() {
+    let world = world_with(&[("a.txt", "old\n")], &[WRITE, WRITE].concat()).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    for turn in ["no file", "no hunk"] {
+        alice.prompt(turn).await.unwrap();
+        let approval = alice.until_asked().await;
+        let patch = *alice.state().await.proposed.keys().next().unwrap();
+        let nothing = match turn {
+            "no file" => ApprovalScope::Patches(Vec::new()),
+            _ => ApprovalScope::Hunks(vec![(patch, Vec::new())]),
+        };
+        alice.decide(approval, nothing).await.unwrap();
+        assert_eq!(alice.until_done().await, TurnEnd::Done);
+        assert_eq!(world.read("a.txt"), "old\n", "{turn}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_about_changes_is_none_to_a_question_about_a_command() {
+    let world = world().start(&runs("touch ran.txt")).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    alice.prompt("run").await.unwrap();
+    let approval = alice.until_asked().await;
+    for nothing in [ApprovalScope::Patches(Vec::new()), ApprovalScope::Hunks(Vec::new())] {
+        let refused = alice.decide(approval, nothing).await;
+        assert!(matches!(refused, Err(IntentError::BadAnswer(_))), "{refused:?}");
+    }
+    assert_eq!(alice.state().await.status(), Status::Waiting);
+    alice.decide(approval, ApprovalScope::None).await.unwrap();
+    alice.until_done().await;
+    assert!(!world.root().join("ran.txt").exists());
+}
+
+/// A rule that forbids something from now on.
+fn deny(tool: Option<&str>, path: Option<&str>) -> Rule {
+    Rule {
+        tool: tool.map(str::to_owned),
+        path: path.map(str::to_owned),
+        command: None,
+        decision: Decision::Deny,
+        risk: None,
+        reason: Some("not any more".to_owned()),
+        examples: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn what_was_forbidden_while_people_thought_is_not_done_although_they_say_yes() {
+    let command = runs("touch a.txt");
+    for (script, rule) in [
+        (command.as_str(), deny(Some("run_command"), None)),
+        (WRITE, deny(None, Some("a.txt"))),
+        (WRITE, deny(Some("write_file"), None)),
+    ] {
+        let world = world().start(script).await;
+        let (_, mut alice) = world.play(Preset::Ask).await;
+        alice.prompt("go").await.unwrap();
+        let approval = alice.until_asked().await;
+        world.change_policy(|policy| policy.rules.push(rule));
+        alice.decide(approval, ApprovalScope::All).await.unwrap();
+        assert_eq!(alice.until_done().await, TurnEnd::Done);
+        assert!(!world.root().join("a.txt").exists(), "{}", alice.text());
+        assert!(
+            alice.text().contains("denied: ") && alice.text().contains("not any more"),
+            "{}",
+            alice.text()
+        );
+        assert!(alice.state().await.proposed.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn collected_changes_are_judged_again_before_they_are_made() {
+    let world = world().start(WRITE).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    alice.seat.intend(preview("write")).await.unwrap();
+    let approval = alice.until_asked().await;
+    world.change_policy(|policy| policy.rules.push(deny(None, Some("a.txt"))));
+    alice.decide(approval, ApprovalScope::All).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
+    assert!(!world.root().join("a.txt").exists());
+    assert!(
+        alice.text().contains("patch#1 dropped: unwritable: rule 1 denies changing `a.txt`"),
+        "{}",
+        alice.text()
+    );
+}
+
+#[tokio::test]
+async fn a_question_from_elsewhere_cannot_get_a_yes_to_what_the_built_in_rules_forbid() {
+    let world = world().start(WRITE).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    alice.prompt("write").await.unwrap();
+    alice.until_asked().await;
+    // A journal somebody has edited, so that the question is about something else than was judged.
+    let lines = world.engine.export_session(session, Seq(0)).await.unwrap();
+    let lines =
+        lines.into_iter().map(|(_, line)| line.replace("a.txt", ".git/hooks/post-checkout")).collect();
+    let imported = world.engine.import_session(world.workspace.id, lines).await.unwrap();
+    let mut bob = world.join(imported.id, "bob", Role::Drive, Abilities::default()).await;
+    let approval = *bob.state().await.pending.keys().next().unwrap();
+    bob.decide(approval, ApprovalScope::All).await.unwrap();
+    assert_eq!(bob.until_done().await, TurnEnd::Done);
+    assert!(!world.root().join(".git").exists(), "{}", bob.text());
+    assert!(bob.text().contains("denied: "), "{}", bob.text());
+}
+
+#[tokio::test]
+async fn a_question_whose_call_cannot_be_understood_any_more_is_withdrawn() {
+    let script = r#"
+        [[reply]]
+        parts = [{ call = { tool = "run_command", arguments = { command = "true" } } }]
+
+        [[reply]]
+        expect = "there is no tool `run_it`"
+        parts = [{ text = "I see" }, { hang = true }]
+    "#;
+    let world = world().start(script).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    alice.prompt("run").await.unwrap();
+    alice.until_asked().await;
+    // The journal of a version that had a tool which is not here.
+    let lines = world.engine.export_session(session, Seq(0)).await.unwrap();
+    let lines = lines.into_iter().map(|(_, line)| line.replace("\"run_command\"", "\"run_it\"")).collect();
+    let imported = world.engine.import_session(world.workspace.id, lines).await.unwrap();
+    let mut bob = world.join(imported.id, "bob", Role::Drive, Abilities::default()).await;
+    bob.until_reply().await;
+    assert!(bob.text().contains("decided by the engine: no (the call ended)"), "{}", bob.text());
+    let state = bob.state().await;
+    assert_eq!((state.status(), state.pending.len()), (Status::Running, 0));
+}
+
+#[tokio::test]
+async fn the_question_about_a_collection_has_its_risk_and_expires_as_any_other() {
+    let delete = r#"
+        [[reply]]
+        parts = [{ call = { tool = "delete_file", arguments = { path = "a.txt" } } }]
+
+        [[reply]]
+        parts = [{ text = "Done." }]
+    "#;
+    for (script, risk) in [(WRITE, Risk::Medium), (delete, Risk::High)] {
+        let world = world_with(&[("a.txt", "old\n")], script).await;
+        world.change_policy(|policy| policy.limits.approval_timeout_s = Some(3600));
+        let (_, mut alice) = world.play(Preset::Ask).await;
+        alice.seat.intend(preview("later")).await.unwrap();
+        alice.until_asked().await;
+        let state = alice.state().await;
+        let pending = state.pending.values().next().unwrap();
+        assert_eq!(pending.risk, risk);
+        // Counted from a moment before the question is stored.
+        let left = pending.expires.unwrap().0 - pending.at.0;
+        assert!((3_500_000..=3_600_000).contains(&left), "{left} ms");
+    }
 }

@@ -1,8 +1,8 @@
 //! Several clients on one session: the same order for all, identities and roles.
 
-use loggia_domain::{Abilities, Client, ClientId, Door, Intent, Preset, Role, TurnEnd};
-use loggia_engine::{IntentError, OnLeave};
-use loggia_tests::prompt;
+use loggia_domain::{Abilities, Intent, Passing, Preset, Role, TurnEnd};
+use loggia_engine::{IntentError, OnLeave, Status, Told};
+use loggia_tests::{client, prompt, queued};
 
 use crate::world;
 
@@ -63,25 +63,17 @@ async fn a_turn_goes_on_without_its_client_unless_the_client_wanted_otherwise() 
         let world = world().start(script).await;
         let session = world.open(Preset::Ask).await;
         let mut bob = world.join(session, "bob", role, Abilities::default()).await;
-        let client = Client {
-            id: ClientId::new(),
-            name: "editor".to_owned(),
-            door: Door::Rpc,
-            role: Role::Drive,
-            abilities: Abilities::default(),
-        };
-        let (seat, _) = world.engine.join(session, client, on_leave).await.unwrap();
+        let editor = client("editor", Role::Drive, Abilities::default());
+        let (seat, _) = world.engine.join(session, editor, on_leave).await.unwrap();
         seat.intend(prompt("go")).await.unwrap();
         drop(seat);
         bob.until(|told| match told {
-            loggia_engine::Told::Passing(passing) => {
-                matches!(&**passing, loggia_domain::Passing::ClientLeft { .. }).then_some(())
-            }
+            Told::Passing(passing) => matches!(&**passing, Passing::ClientLeft { .. }).then_some(()),
             // What passes is not kept for one who is behind; the end of the turn is.
-            loggia_engine::Told::Event(event) => {
+            Told::Event(event) => {
                 matches!(event.body, loggia_domain::EventBody::TurnEnded { .. }).then_some(())
             }
-            loggia_engine::Told::Reply(_) => None,
+            Told::Reply(_) => None,
         })
         .await;
         let state = bob.state().await;
@@ -109,9 +101,59 @@ async fn a_subscriber_that_never_reads_holds_nobody_up() {
     let last = alice.state().await.last_seq;
     let mut turns = 0;
     while sleeper.subscription.position() < last {
-        if let loggia_engine::Told::Event(event) = sleeper.subscription.next().await.unwrap() {
+        if let Told::Event(event) = sleeper.subscription.next().await.unwrap() {
             turns += usize::from(matches!(event.body, loggia_domain::EventBody::TurnEnded { .. }));
         }
     }
     assert_eq!(turns, 100);
+}
+
+#[tokio::test]
+async fn nothing_that_waits_begins_while_nobody_drives() {
+    let script = r#"
+        [[reply]]
+        parts = [{ text = "thinking" }, { hang = true }]
+
+        [[reply]]
+        expect = "later"
+        parts = [{ text = "now" }]
+    "#;
+    let world = world().start(script).await;
+    let session = world.open(Preset::Ask).await;
+    let mut watcher = world.join(session, "watcher", Role::Watch, Abilities::default()).await;
+    let editor = client("editor", Role::Drive, Abilities::default());
+    let (seat, _) = world.engine.join(session, editor, OnLeave::Abort).await.unwrap();
+    seat.intend(prompt("go")).await.unwrap();
+    seat.intend(queued("later")).await.unwrap();
+    drop(seat);
+    assert_eq!(watcher.until_done().await, TurnEnd::Cancelled);
+    let state = watcher.state().await;
+    assert_eq!((state.status(), state.queue.len()), (Status::Idle, 1), "{}", watcher.text());
+    // Somebody who can stop it comes.
+    let _bob = world.join(session, "bob", Role::Drive, Abilities::default()).await;
+    assert_eq!(watcher.until_done().await, TurnEnd::Done);
+    assert!(watcher.state().await.queue.is_empty());
+}
+
+#[tokio::test]
+async fn one_who_gives_up_while_joining_is_not_left_on_the_session() {
+    let world = world().start(TALK).await;
+    let session = world.open(Preset::Ask).await;
+    let mut alice = world.join(session, "alice", Role::Watch, Abilities::default()).await;
+    alice.until_event(|_| Some(())).await;
+    let ghost = client("ghost", Role::Drive, Abilities::default());
+    tokio::select! {
+        biased;
+        _ = world.engine.join(session, ghost, OnLeave::Keep) => panic!("nobody can have answered yet"),
+        () = std::future::ready(()) => {}
+    }
+    alice
+        .until(|told| match told {
+            Told::Passing(passing) => matches!(&**passing, Passing::ClientLeft { .. }).then_some(()),
+            Told::Event(_) | Told::Reply(_) => None,
+        })
+        .await;
+    assert!(alice.text().ends_with("  ghost joined\n  ghost left"), "{}", alice.text());
+    let there = alice.seat.clients().await.unwrap();
+    assert_eq!(there.iter().map(|client| client.name.as_str()).collect::<Vec<_>>(), ["alice"]);
 }

@@ -5,10 +5,12 @@ use loggia_domain::{
     Preset, Role, SandboxLevel, TurnEnd,
 };
 use loggia_engine::{IntentError, Told};
+use loggia_tests::Write;
 
 use crate::{world, world_with};
 
-fn runs(line: &str) -> String {
+/// One turn that runs a command.
+pub(crate) fn runs(line: &str) -> String {
     format!(
         "[[reply]]\nparts = [{{ call = {{ tool = \"run_command\", arguments = {{ command = '''{line}''' }} }} }}]\n\
          [[reply]]\nparts = [{{ text = \"ran\" }}]\n"
@@ -76,6 +78,23 @@ async fn cancelling_ends_a_stuck_command_and_what_it_did_can_be_undone() {
         })
         .await;
     alice.seat.intend(Intent::Cancel { reason: None }).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Cancelled);
+    alice.until_event(|event| matches!(event.body, EventBody::FilesChanged { .. }).then_some(())).await;
+    assert_eq!(world.read("a.txt"), "two\n");
+    alice.seat.intend(Intent::Undo { steps: 1 }).await.unwrap();
+    assert_eq!(world.read("a.txt"), "one\n");
+}
+
+#[tokio::test]
+async fn a_cancel_right_after_a_command_loses_nothing_of_what_it_changed() {
+    let world = world_with(&[("a.txt", "one\n")], &runs("echo two > a.txt")).await;
+    let (_, mut alice) = world.play(Preset::Full).await;
+    // The command has ended, and what it changed is known and not yet in the journal.
+    world.disk.hold(Write::Blob);
+    alice.prompt("run").await.unwrap();
+    world.disk.holds_one().await;
+    alice.seat.intend(Intent::Cancel { reason: None }).await.unwrap();
+    world.disk.heal();
     assert_eq!(alice.until_done().await, TurnEnd::Cancelled);
     alice.until_event(|event| matches!(event.body, EventBody::FilesChanged { .. }).then_some(())).await;
     assert_eq!(world.read("a.txt"), "two\n");

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use loggia_domain::{Actor, Budget, Intent, Policy, PolicyLimits, Preset, Role, TurnEnd};
-use loggia_engine::{IntentError, NewSession, Told};
+use loggia_domain::{Actor, Budget, Intent, Policy, PolicyLimits, Preset, Role, StoreError, TurnEnd};
+use loggia_engine::{FeedClosed, IntentError, NewSession, Status, Told};
+use loggia_tests::Write;
 
 use crate::world;
 
@@ -118,6 +119,58 @@ async fn a_session_uses_no_more_than_its_budget() {
 }
 
 #[tokio::test]
+async fn a_cut_reply_does_not_lift_the_budget() {
+    let script = r#"
+        [[reply]]
+        parts = [{ text = "half" }, { hang = true }]
+
+        [[reply]]
+        usage = { input = 1, output = 1, micro_dollars = 5000 }
+        parts = [{ text = "dear" }]
+    "#;
+    let world = world().start(script).await;
+    let budget = Budget { tokens: None, micro_dollars: Some(1000) };
+    let new = NewSession { budget, ..NewSession::new(world.workspace.id) };
+    let session = world.engine.open_session(new, Actor::Engine).await.unwrap();
+    let mut alice = world.join(session, "alice", Role::Drive, Default::default()).await;
+    alice.prompt("one").await.unwrap();
+    alice.until_reply().await;
+    // What the first half has cost, nobody knows.
+    alice.seat.intend(Intent::Cancel { reason: None }).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Cancelled);
+    assert_eq!(alice.play("two").await, TurnEnd::Done);
+    assert_eq!(alice.play("three").await, TurnEnd::BudgetLimit);
+    assert_eq!(world.model.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_cancel_that_finds_the_disk_full_leaves_no_turn_without_an_end() {
+    let script = r#"
+        [[reply]]
+        parts = [{ text = "half" }, { hang = true }]
+
+        [[reply]]
+        expect = "again"
+        parts = [{ text = "whole" }]
+    "#;
+    let world = world().start(script).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    alice.prompt("go").await.unwrap();
+    alice.until_reply().await;
+    world.disk.fill(Write::Events);
+    let refused = alice.seat.intend(Intent::Cancel { reason: None }).await;
+    assert!(matches!(refused, Err(IntentError::Store(StoreError::Full))), "{refused:?}");
+    assert!(matches!(alice.until_closed().await, FeedClosed::Store(_)));
+    assert!(matches!(alice.prompt("hello?").await, Err(IntentError::Gone)));
+    // Room again: whoever comes finds a session in which nothing hangs.
+    world.disk.heal();
+    let mut bob = world.join(session, "bob", Role::Drive, Default::default()).await;
+    assert_eq!(bob.state().await.status(), Status::Idle);
+    assert_eq!(bob.until_done().await, TurnEnd::Interrupted);
+    assert_eq!(bob.play("again").await, TurnEnd::Done);
+}
+
+#[tokio::test]
 async fn stopping_the_engine_closes_running_turns() {
     let script = r#"
         [[reply]]
@@ -129,5 +182,5 @@ async fn stopping_the_engine_closes_running_turns() {
     alice.until(|told| matches!(told, Told::Reply(_)).then_some(())).await;
     tokio::time::timeout(Duration::from_secs(10), world.engine.stop()).await.unwrap();
     assert_eq!(alice.until_done().await, TurnEnd::Interrupted);
-    assert_eq!(alice.subscription.next().await.unwrap_err(), loggia_engine::FeedClosed::Stopping);
+    assert_eq!(alice.subscription.next().await.unwrap_err(), FeedClosed::Stopping);
 }

@@ -1,8 +1,7 @@
 //! Patches: whole, by file, by hunk; conflicts; applied by a client; collected for later.
 
-use loggia_domain::{
-    Abilities, ApprovalScope, EventBody, Instruction, Intent, PatchReport, Preset, Role, TurnEnd, WhenBusy,
-};
+use loggia_domain::{Abilities, ApprovalScope, EventBody, Intent, PatchReport, Preset, Role, TurnEnd};
+use loggia_tests::preview;
 
 use crate::world_with;
 
@@ -152,11 +151,6 @@ async fn a_client_that_says_so_without_having_done_it_is_not_believed() {
     alice.seat.intend(Intent::ReportPatch { patch, report }).await.unwrap();
     assert_eq!(alice.until_done().await, TurnEnd::Done);
     assert!(alice.text().contains("patch#1 dropped: conflict"), "{}", alice.text());
-}
-
-fn preview(text: &str) -> Intent {
-    let instruction = Instruction { text: text.to_owned(), context: None, preview: true };
-    Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }
 }
 
 const COLLECT: &str = r#"

@@ -1,9 +1,16 @@
 //! What outlives the daemon.
 
-use loggia_domain::{ApprovalScope, Intent, Preset, Role, TurnEnd};
-use loggia_engine::{Status, Told};
+use std::time::Duration;
 
-use crate::world_with;
+use loggia_domain::{
+    Actor, ApprovalScope, EventBody, Instruction, Intent, MessageId, NewEvent, Passing, Preset, Role,
+    RunningReply, SessionId, Timestamp, TurnEnd, TurnId,
+};
+use loggia_engine::{IntentError, Status, Told};
+use loggia_tests::Remains;
+
+use crate::commands::runs;
+use crate::{world, world_with};
 
 #[tokio::test]
 async fn a_turn_that_waits_for_an_answer_waits_across_a_restart() {
@@ -88,4 +95,96 @@ async fn undo_works_across_a_restart() {
     let bob = world.join(session, "bob", Role::Drive, Default::default()).await;
     bob.seat.intend(Intent::Undo { steps: 1 }).await.unwrap();
     assert_eq!(world.read("a.txt"), "old\n");
+}
+
+#[tokio::test]
+async fn what_was_kept_of_another_turns_reply_is_not_taken_for_this_ones() {
+    let world = world().start("").await;
+    let session = world.open(Preset::Ask).await;
+    let instruction = Instruction { text: "go".to_owned(), context: None, preview: false };
+    let body = EventBody::TurnStarted { instruction, by: Actor::Engine, queued: None };
+    let turn = TurnId::new();
+    let started = NewEvent { at: Timestamp::now(), turn: Some(turn), body };
+    world.store.append(session, vec![started]).await.unwrap();
+    let stale = RunningReply {
+        turn: TurnId::new(),
+        message: MessageId::new(),
+        text: "of the turn before".to_owned(),
+        thought: String::new(),
+    };
+    world.store.keep_reply(session, stale).await.unwrap();
+    let mut alice = world.join(session, "alice", Role::Drive, Default::default()).await;
+    assert_eq!(alice.until_done().await, TurnEnd::Interrupted);
+    assert!(!alice.text().contains("message"), "{}", alice.text());
+}
+
+/// Lets something happen, then takes everything that runs away, as a kill does.
+fn until_killed<T>(life: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let left = runtime.block_on(life);
+    runtime.shutdown_timeout(Duration::from_secs(15));
+    left
+}
+
+/// What a kill leaves of a turn whose command had just changed a file.
+fn killed_in_a_command() -> (SessionId, Remains) {
+    until_killed(async {
+        let command = runs("echo two > a.txt; echo changed; sleep 1000");
+        let world = world_with(&[("a.txt", "one\n"), ("mine.txt", "mine\n")], &command).await;
+        let (session, mut alice) = world.play(Preset::Full).await;
+        alice.prompt("run").await.unwrap();
+        alice
+            .until(|told| match told {
+                Told::Passing(passing) => matches!(&**passing, Passing::ToolOutput { .. }).then_some(()),
+                Told::Event(_) | Told::Reply(_) => None,
+            })
+            .await;
+        (session, world.leave())
+    })
+}
+
+#[test]
+fn what_a_command_changed_before_a_kill_is_found_at_the_next_start() {
+    let (session, remains) = killed_in_a_command();
+    assert_eq!(remains.marks().len(), 1);
+    until_killed(async move {
+        let world = remains.start("").await;
+        // Nobody has asked for the session yet.
+        let journal = world.journal(session).await;
+        let found: Vec<&str> = journal
+            .iter()
+            .filter_map(|event| match &event.body {
+                EventBody::FilesChanged { changes, .. } => Some(changes),
+                _ => None,
+            })
+            .flatten()
+            .map(|seen| seen.change.path.as_str())
+            .collect();
+        assert_eq!(found, ["a.txt"]);
+        assert!(world.marks().is_empty(), "it is settled");
+        // What people do from here on is theirs.
+        std::fs::write(world.root().join("mine.txt"), "still mine\n").unwrap();
+        let mut alice = world.join(session, "alice", Role::Drive, Default::default()).await;
+        assert_eq!(alice.until_done().await, TurnEnd::Interrupted);
+        alice.seat.intend(Intent::Undo { steps: 1 }).await.unwrap();
+        assert_eq!((world.read("a.txt"), world.read("mine.txt")), ("one\n".into(), "still mine\n".into()));
+    });
+}
+
+#[test]
+fn what_changed_is_nobodys_if_no_command_is_marked_as_running() {
+    let (session, remains) = killed_in_a_command();
+    for mark in remains.marks() {
+        std::fs::remove_file(mark).unwrap();
+    }
+    std::fs::write(remains.root().join("mine.txt"), "the user's own work\n").unwrap();
+    until_killed(async move {
+        let world = remains.start("").await;
+        let mut alice = world.join(session, "alice", Role::Drive, Default::default()).await;
+        assert_eq!(alice.until_done().await, TurnEnd::Interrupted);
+        assert!(!alice.text().contains("changed files"), "{}", alice.text());
+        let refused = alice.seat.intend(Intent::Undo { steps: 1 }).await;
+        assert!(matches!(refused, Err(IntentError::NothingToUndo { available: 0 })), "{refused:?}");
+        assert_eq!(world.read("mine.txt"), "the user's own work\n");
+    });
 }

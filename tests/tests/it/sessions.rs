@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use loggia_domain::{Actor, Intent, Preset, Role, Seq, SessionQuery, StoreError};
-use loggia_engine::{EngineError, FeedClosed, IntentError};
+use futures_util::FutureExt;
+use loggia_domain::{Abilities, Actor, Intent, Preset, Role, Seq, SessionQuery, StoreError};
+use loggia_engine::{EngineError, FeedClosed, IntentError, OnLeave};
+use loggia_tests::{Write, client};
 
 use crate::world;
 
@@ -79,13 +81,44 @@ async fn idle_sessions_leave_memory_and_come_back() {
     alice.play("first").await;
     let state = alice.state().await;
     assert_eq!(world.engine.loaded_sessions(), 1);
-    drop(alice);
-    while world.engine.loaded_sessions() > 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    // Who listens without a place is told: nothing more would come.
+    assert_eq!(alice.leave().await, FeedClosed::Unloaded);
+    assert_eq!(world.engine.loaded_sessions(), 0);
     let mut bob = world.join(session, "bob", Role::Drive, Default::default()).await;
     assert_eq!(*bob.state().await, *state);
     bob.play("second").await;
+}
+
+#[tokio::test]
+async fn a_session_whose_directory_is_gone_can_be_deleted() {
+    let world = world().start(TALK).await;
+    let session = world.open(Preset::Ask).await;
+    std::fs::remove_dir_all(world.root()).unwrap();
+    assert!(world.engine.state(session).await.is_err(), "it cannot be loaded");
+    world.engine.delete_session(session).await.unwrap();
+    assert_eq!(world.engine.loaded_sessions(), 0);
+}
+
+#[tokio::test]
+async fn one_who_comes_while_a_session_is_deleted_finds_nothing() {
+    let world = world().start(TALK).await;
+    let (session, alice) = world.play(Preset::Ask).await;
+    world.disk.hold(Write::Deletion);
+    let engine = world.engine.clone();
+    let deleting = tokio::spawn(async move { engine.delete_session(session).await });
+    world.disk.holds_one().await;
+    let newcomer = client("bob", Role::Drive, Abilities::default());
+    let mut joining = Box::pin(world.engine.join(session, newcomer, OnLeave::Keep));
+    assert!((&mut joining).now_or_never().is_none());
+    assert!(matches!(alice.prompt("hello?").await, Err(IntentError::Gone)));
+    // The journal is still there, and nobody may make a session of it any more.
+    assert!(!world.journal(session).await.is_empty());
+    assert!((&mut joining).now_or_never().is_none());
+    world.disk.heal();
+    deleting.await.unwrap().unwrap();
+    let refused = joining.await.map(drop);
+    assert!(matches!(refused, Err(EngineError::Store(StoreError::NoSuchSession(_)))), "{refused:?}");
+    assert_eq!(world.engine.loaded_sessions(), 0);
 }
 
 #[tokio::test]
@@ -105,4 +138,19 @@ async fn unsafe_directories_are_no_workspaces() {
     }
     let again = world.engine.register_workspace(world.root(), Some("other".to_owned())).await.unwrap();
     assert_eq!(again.id, world.workspace.id);
+}
+
+#[tokio::test]
+async fn the_engines_own_directories_are_no_workspaces() {
+    let world = world().start(TALK).await;
+    let data = world.data();
+    let inside = data.join("inside");
+    std::fs::create_dir(&inside).unwrap();
+    let link = world.root().join("link");
+    std::os::unix::fs::symlink(&data, &link).unwrap();
+    for path in [data.as_path(), &inside, data.parent().unwrap(), &link] {
+        let refused = world.engine.register_workspace(path, None).await;
+        assert!(matches!(refused, Err(EngineError::OwnDirectory(_))), "{}: {refused:?}", path.display());
+    }
+    assert_eq!(world.engine.workspaces().await.unwrap().len(), 1);
 }

@@ -1,9 +1,10 @@
 //! What the runs have found, each as short as it got: every one of these once failed.
 
 use loggia_domain::{
-    Abilities, ApprovalScope, Instruction, Intent, JsonText, ModelMessage, Preset, Role, TurnEnd, WhenBusy,
+    Abilities, ApprovalScope, Intent, JsonText, ModelMessage, PatchReport, Preset, Role, TurnEnd,
 };
-use loggia_engine::Said;
+use loggia_engine::{IntentError, Said};
+use loggia_tests::preview;
 
 use crate::world_with;
 
@@ -21,15 +22,19 @@ const WRITE: &str = r#"
 #[tokio::test]
 async fn a_turn_that_changed_nothing_is_not_undone() {
     let world = world_with(&[("a.txt", "old\n")], WRITE).await;
-    let (_, mut alice) = world.play(Preset::Ask).await;
+    let session = world.open(Preset::Full).await;
+    let abilities = Abilities { applies_patches: true, ..Abilities::default() };
+    let mut alice = world.join(session, "alice", Role::Drive, abilities).await;
     alice.prompt("write").await.unwrap();
-    let approval = alice.until_asked().await;
-    // The change fits when it is chosen and not when it is made.
-    std::fs::remove_file(world.root().join("a.txt")).unwrap();
-    std::fs::create_dir(world.root().join("a.txt")).unwrap();
-    alice.decide(approval, ApprovalScope::All).await.unwrap();
+    alice.until_started().await;
+    let patch = *alice.state().await.proposed.keys().next().unwrap();
+    alice.seat.intend(Intent::ReportPatch { patch, report: PatchReport::Conflict }).await.unwrap();
     assert_eq!(alice.until_done().await, TurnEnd::Done);
+    // The files were kept before the change that did not come.
+    assert!(alice.text().contains("checkpoint#1 taken"), "{}", alice.text());
     assert!(alice.state().await.undo.done().is_empty());
+    let refused = alice.seat.intend(Intent::Undo { steps: 1 }).await;
+    assert!(matches!(refused, Err(IntentError::NothingToUndo { available: 0 })), "{refused:?}");
 }
 
 /// Changes that are collected and approved before the turn looks are made.
@@ -39,8 +44,7 @@ async fn a_collection_that_is_approved_at_once_is_applied() {
     let session = world.open(Preset::Ask).await;
     let abilities = Abilities { auto_approves: true, ..Abilities::default() };
     let mut alice = world.join(session, "alice", Role::Drive, abilities).await;
-    let instruction = Instruction { text: "write".to_owned(), context: None, preview: true };
-    alice.seat.intend(Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }).await.unwrap();
+    alice.seat.intend(preview("write")).await.unwrap();
     assert_eq!(alice.until_done().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), "new\n");
 }

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use loggia_domain::{Abilities, Actor, Client, ClientId, Door, Event, Preset, Role, Seq, SessionId, Store};
 use loggia_engine::{Engine, NewSession, OnLeave, Parts, Seat, Settings, State, Subscription};
 use loggia_runner::CommandRunner;
-use loggia_store::{OpenError, SqliteStore};
+use loggia_tests::{Layer, open_store};
 use loggia_wire::child::Keeper;
 
 use super::fuse::Fuse;
@@ -21,7 +20,9 @@ const MORE_THAN_ANY_RUN_HAS: usize = 100_000;
 /// An engine and everybody on its one session.
 pub(super) struct Life {
     pub(super) engine: Engine,
-    pub(super) store: Arc<Fuse>,
+    pub(super) store: Arc<dyn Store>,
+    /// What its store dies of.
+    pub(super) fuse: Arc<Fuse>,
     pub(super) session: SessionId,
     pub(super) guests: [Option<Guest>; CLIENTS],
     /// What the life before left.
@@ -46,14 +47,15 @@ impl Life {
         preset: Preset,
         session: Option<SessionId>,
     ) -> Self {
-        let store = Fuse::new(open(directory));
+        let fuse = Fuse::new();
+        let store = Layer::over(open_store(directory), Arc::clone(&fuse));
         let found = match session {
             Some(session) => store.events(session, Seq(0), MORE_THAN_ANY_RUN_HAS).await.unwrap(),
             None => Vec::new(),
         };
         let keeper = Keeper::new(KEEPER, ["keep"]);
         let parts = Parts {
-            store: Arc::clone(&store) as Arc<dyn Store>,
+            store: Arc::clone(&store),
             models: Arc::new(Hand(Arc::clone(puppet))),
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
             runner: Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default())),
@@ -71,7 +73,7 @@ impl Life {
         let watcher = client("watcher", Role::Watch, false);
         let (watcher, state) = engine.join(session, watcher, OnLeave::Keep).await.unwrap();
         let told = watcher.subscribe(state.last_seq);
-        Self { engine, store, session, guests: Default::default(), found, _watcher: watcher, told }
+        Self { engine, store, fuse, session, guests: Default::default(), found, _watcher: watcher, told }
     }
 
     pub(super) async fn state(&self) -> Arc<State> {
@@ -119,18 +121,4 @@ pub(super) const DRIVES: Manner =
 pub(super) fn client(name: &str, role: Role, auto_approves: bool) -> Client {
     let abilities = Abilities { auto_approves, ..Abilities::default() };
     Client { id: ClientId::new(), name: name.to_owned(), door: Door::Inside, role, abilities }
-}
-
-/// Opens the store as soon as its last owner is gone.
-pub(super) fn open(directory: &Path) -> Arc<dyn Store> {
-    /// A store whose process was killed is free at once; one whose engine was dropped, when its last thread ends.
-    const TRIES: usize = 5_000;
-    for _ in 0..TRIES {
-        match SqliteStore::open(&directory.join("store")) {
-            Ok(store) => return Arc::new(store),
-            Err(OpenError::InUse { .. }) => std::thread::sleep(Duration::from_millis(2)),
-            Err(error) => panic!("the store does not open after a crash: {error}"),
-        }
-    }
-    panic!("somebody still has the store");
 }

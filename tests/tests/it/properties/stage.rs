@@ -7,16 +7,15 @@ use std::time::Duration;
 
 use loggia_domain::{
     Accepted, Actor, ApprovalAnswer, ApprovalId, ApprovalScope, Event, EventBody, Instruction, Intent,
-    JsonText, ModelName, PatchId, Question, Remember, Role, RunningReply, Seq, SessionId, Store, TurnEnd,
-    WhenBusy,
+    JsonText, ModelName, PatchId, Question, Remember, Role, RunningReply, Seq, SessionId, TurnEnd, WhenBusy,
 };
 use loggia_engine::{IntentError, OnLeave, State, Status, Told};
-use loggia_tests::{Transcript, prompt};
+use loggia_tests::{Transcript, open_store, prompt};
 use tempfile::TempDir;
 
 use super::heard::Heard;
 use super::journal::Journal;
-use super::life::{DRIVES, Guest, Life, open};
+use super::life::{DRIVES, Guest, Life};
 use super::puppet::{Puppet, content};
 use super::steps::{Answer, Case, FILES, Manner, Step, Then, What};
 use super::tree::{self, Outside, Tree};
@@ -102,12 +101,12 @@ impl<'a> Stage<'a> {
         let mut life = Life::begin(&directory, &self.puppet, self.case.preset, self.session).await;
         self.session = Some(life.session);
         self.wake(&mut life).await;
-        let store = Arc::clone(&life.store);
+        let fuse = Arc::clone(&life.fuse);
         loop {
             let step = steps.next();
             let played = tokio::select! {
                 biased;
-                () = store.dead() => None,
+                () = fuse.dead() => None,
                 ended = self.play(&mut life, step) => ended,
             };
             match (played, step) {
@@ -129,7 +128,7 @@ impl<'a> Stage<'a> {
         };
         match &step.what {
             What::Crash => {
-                life.store.die();
+                life.fuse.die();
                 return None;
             }
             What::Restart => {
@@ -320,7 +319,7 @@ impl<'a> Stage<'a> {
             guest.listener.catch_up(last).await;
         }
         self.last_words = life.heard();
-        life.store.die();
+        life.fuse.die();
     }
 
     /// Answers every question in the same way and cancels what hangs, until no turn is left.
@@ -369,7 +368,7 @@ impl<'a> Stage<'a> {
         let (session, journal) = (self.session.expect("it was opened"), self.journal.expect("it began"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let events = runtime.block_on(async {
-            open(self.directory.path()).events(session, Seq(0), usize::from(u16::MAX)).await.unwrap()
+            open_store(self.directory.path()).events(session, Seq(0), usize::from(u16::MAX)).await.unwrap()
         });
         assert_eq!(events, journal.events);
         assert_eq!(State::fold(&events).unwrap(), journal.state);
@@ -408,7 +407,7 @@ impl<'a> Stage<'a> {
             }
             What::Edit { file, version } => self.edit(life, FILES[*file], &content(*version, *version)).await,
             What::Fork { at } => self.fork(life, *at).await,
-            What::CrashAtWrite { after, stored } => life.store.arm(*after, *stored),
+            What::CrashAtWrite { after, stored } => life.fuse.arm(*after, *stored),
             What::Crash | What::Restart => unreachable!("they end a life, and are seen to there"),
         }
     }

@@ -1,0 +1,186 @@
+//! Secrets, wherever they may come from: masked in the journal, in what is told and in what models are sent.
+
+use std::collections::BTreeMap;
+
+use loggia_domain::{
+    ApprovalAnswer, ApprovalScope, EventBody, Instruction, Intent, JsonText, ModelMessage, Preset, Remember,
+    TurnEnd, WhenBusy,
+};
+use loggia_engine::Told;
+use loggia_tests::{Player, World};
+
+use crate::world;
+
+const SECRET: &str = "correct-horse-battery-staple";
+const MARK: &str = "[masked: known secret]";
+
+/// Says the secret wherever a model can.
+const SCRIPT: &str = r#"
+    [[reply]]
+    parts = [
+        { thought = "They said SECRET." },
+        { text = "You said SECRET." },
+        { call = { tool = "update_plan", arguments = { steps = [{ description = "use SECRET", files_involved = [] }], current = 0, rationale = "SECRET is needed" } } },
+    ]
+
+    [[reply]]
+    parts = [
+        { call = { tool = "read_file", arguments = { path = "notes.txt" } } },
+        { call = { tool = "read_file", arguments = { path = "SECRET.txt" } } },
+        { call = { tool = "edit_file", arguments = { path = "notes.txt", old = "first\nkey: 1\n", new = "x" } } },
+    ]
+
+    [[reply]]
+    parts = [{ call = { tool = "run_command", arguments = { command = "echo SECRET; echo SECRET >&2; echo SECRET > out.txt; exit 1", reason = "to say SECRET" } } }]
+
+    [[reply]]
+    parts = [{ call = { tool = "run_command", arguments = { command = "true" } } }]
+
+    [[reply]]
+    parts = [{ thought = "Hm, HALF" }, { thought = "OTHER?" }, { text = "So HALF" }, { text = "OTHER it is. " }, { text = "And" }, { hang = true }]
+
+    [[reply]]
+    parts = [{ error = { kind = "permanent", message = "SECRET is no key" } }]
+
+    [[reply]]
+    parts = [{ error = { kind = "too_long", message = "too much" } }]
+
+    [[reply]]
+    parts = [{ text = "They spoke of SECRET." }]
+
+    [[reply]]
+    parts = [{ text = "Go on." }]
+
+    [[reply]]
+    parts = [{ call = { tool = "write_file", arguments = { path = "new.txt", content = "SECRET\n" } } }]
+
+    [[reply]]
+    parts = [{ text = "Done." }]
+"#;
+
+fn spell(text: &str) -> String {
+    let (half, other) = SECRET.split_at(SECRET.len() / 2);
+    text.replace("SECRET", SECRET).replace("HALF", half).replace("OTHER", other)
+}
+
+fn json(text: &str) -> JsonText {
+    JsonText(format!("{{\"key\":\"{text}\"}}"))
+}
+
+fn instruction(when_busy: WhenBusy) -> Intent {
+    let instruction = Instruction { text: spell("Use SECRET."), context: Some(json(SECRET)), preview: false };
+    Intent::Prompt { instruction, when_busy }
+}
+
+async fn decide(player: &mut Player, scope: ApprovalScope) {
+    let approval = player.until_asked().await;
+    let answer = ApprovalAnswer { scope, remember: Remember::Once, comment: Some(spell("mind SECRET")) };
+    player.seat.intend(Intent::Decide { approval, answer }).await.unwrap();
+}
+
+/// Plays a session in which everybody says the secret wherever they can.
+async fn everybody_says_it() -> (World, Player) {
+    let world =
+        world().file("notes.txt", spell("first\nkey: SECRET\n")).secret(SECRET).start(&spell(SCRIPT)).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    alice.seat.intend(instruction(WhenBusy::Refuse)).await.unwrap();
+    decide(&mut alice, ApprovalScope::All).await;
+    decide(&mut alice, ApprovalScope::None).await;
+    alice.until(|told| matches!(told, Told::Reply(piece) if piece.text.contains("And")).then_some(())).await;
+    alice.seat.intend(Intent::UpdateContext { context: json(SECRET) }).await.unwrap();
+    alice.seat.intend(instruction(WhenBusy::Queue)).await.unwrap();
+    alice.seat.intend(Intent::Cancel { reason: Some(spell("enough of SECRET")) }).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Cancelled);
+    assert!(matches!(alice.until_done().await, TurnEnd::Failed(_)));
+    assert_eq!(alice.play("and now?").await, TurnEnd::Done);
+    alice.prompt("write").await.unwrap();
+    decide(&mut alice, ApprovalScope::All).await;
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
+    assert_eq!(world.read("new.txt"), spell("SECRET\n"), "what is carried out is not masked");
+    alice.seat.intend(Intent::Rename { title: spell("once SECRET") }).await.unwrap();
+    alice.until_event(|event| matches!(event.body, EventBody::SessionRenamed { .. }).then_some(())).await;
+    (world, alice)
+}
+
+/// An event without what is carried out as it stands: the arguments of calls and the lines of proposed changes.
+fn without_deeds(mut body: EventBody) -> EventBody {
+    match &mut body {
+        EventBody::MessageEnded { message, .. } => message.calls.clear(),
+        EventBody::ToolRequested { call } => call.arguments.0.clear(),
+        EventBody::PatchProposed { patch } => {
+            patch.diff.clear();
+            patch.hunks.clear();
+        }
+        _ => {}
+    }
+    body
+}
+
+/// Something with a name, as text; nothing if the secret has nothing to do with it.
+fn trace(thing: &impl std::fmt::Debug) -> Option<(String, bool)> {
+    let text = format!("{thing:?}");
+    let name = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
+    let leaks = text.contains(SECRET);
+    (leaks || text.contains(MARK)).then_some((name, leaks))
+}
+
+#[tokio::test]
+async fn a_secret_is_masked_in_every_kind_of_event() {
+    let (world, alice) = everybody_says_it().await;
+    let journal = world.journal(alice.seat.session()).await;
+    let traces: Vec<_> = journal.into_iter().filter_map(|event| trace(&without_deeds(event.body))).collect();
+    let leaks: Vec<_> = traces.iter().filter(|(_, leaks)| *leaks).collect();
+    assert!(leaks.is_empty(), "{leaks:?}");
+    let mut masked = BTreeMap::new();
+    for (name, _) in &traces {
+        *masked.entry(name.as_str()).or_insert(0) += 1;
+    }
+    let expected = [
+        ("ApprovalAsked", 1),
+        ("ApprovalDecided", 3),
+        ("ContextUpdated", 1),
+        ("FilesChanged", 1),
+        ("HistoryCompacted", 1),
+        ("InstructionQueued", 1),
+        // One that came to its end and one that was cut.
+        ("MessageEnded", 2),
+        // Its reason is the plan's step.
+        ("PatchProposed", 1),
+        ("PlanChanged", 1),
+        ("SessionRenamed", 1),
+        // A file read, a path that is not there, a hint, a command's output, a refusal, a comment.
+        ("ToolEnded", 6),
+        ("TurnEnded", 1),
+        ("TurnStarted", 2),
+    ];
+    assert_eq!(masked, BTreeMap::from(expected));
+}
+
+#[tokio::test]
+async fn a_secret_is_masked_in_what_is_told_and_not_kept() {
+    let (_, alice) = everybody_says_it().await;
+    let traces: Vec<_> = alice
+        .heard
+        .iter()
+        .filter_map(|told| match told {
+            Told::Passing(passing) => trace(&**passing),
+            Told::Event(_) | Told::Reply(_) => None,
+        })
+        .collect();
+    let output = ("ToolOutput".to_owned(), false);
+    assert!(!traces.is_empty() && traces.iter().all(|trace| *trace == output), "{traces:?}");
+}
+
+#[tokio::test]
+async fn a_secret_is_masked_in_what_models_are_sent() {
+    let (world, _) = everybody_says_it().await;
+    // One that is to summarise is sent its own calls as text.
+    let requests = world.model.requests().into_iter().filter(|request| !request.tools.is_empty());
+    let texts = requests.flat_map(|request| request.messages).map(|message| match message {
+        ModelMessage::System(text) | ModelMessage::User(text) | ModelMessage::Assistant { text, .. } => text,
+        ModelMessage::ToolResult { output, .. } => output,
+    });
+    let traces: Vec<String> = texts.filter(|text| text.contains(MARK) || text.contains(SECRET)).collect();
+    assert!(traces.len() > 10, "{traces:#?}");
+    assert!(traces.iter().all(|text| !text.contains(SECRET)), "{traces:#?}");
+}

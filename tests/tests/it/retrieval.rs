@@ -1,0 +1,185 @@
+//! Code that an index finds for an instruction: told to the model once, and never in the way of a turn.
+
+use std::sync::{Arc, Mutex};
+
+use loggia_domain::{
+    BoxFuture, CodeFinding, CodeIndex, CodeQuery, IndexBuild, IndexError, IndexState, IndexStatus, Intent,
+    ModelMessage, ModelRequest, Preset, QueryKind, TurnEnd,
+};
+use tokio::sync::watch;
+
+use crate::world;
+
+const LOOKS: &str = r#"
+    [[reply]]
+    parts = [{ call = { tool = "find_files", arguments = { glob = "*" } } }]
+
+    [[reply]]
+    parts = [{ text = "Found." }]
+"#;
+
+/// An index that finds what it is told to.
+struct FakeIndex {
+    state: IndexState,
+    found: Vec<(QueryKind, Vec<CodeFinding>)>,
+    /// What was looked for.
+    queries: Mutex<Vec<CodeQuery>>,
+    /// Whether it answers at all.
+    awake: watch::Sender<bool>,
+    asked: watch::Sender<usize>,
+}
+
+impl FakeIndex {
+    fn new(state: IndexState, found: impl IntoIterator<Item = (QueryKind, Vec<CodeFinding>)>) -> Arc<Self> {
+        Arc::new(Self {
+            state,
+            found: found.into_iter().collect(),
+            queries: Mutex::default(),
+            awake: watch::Sender::new(true),
+            asked: watch::Sender::new(0),
+        })
+    }
+
+    fn asked(&self) -> usize {
+        *self.asked.borrow()
+    }
+
+    /// Waits until it has been asked so often.
+    async fn until_asked(&self, times: usize) {
+        drop(self.asked.subscribe().wait_for(|asked| *asked >= times).await);
+    }
+}
+
+impl CodeIndex for FakeIndex {
+    fn status(&self) -> IndexStatus {
+        IndexStatus {
+            state: self.state,
+            files: 1,
+            symbols: 1,
+            chunks: 1,
+            bytes: 1,
+            done: 0,
+            total: 0,
+            last_error: None,
+        }
+    }
+
+    fn search(&self, query: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>> {
+        Box::pin(async move {
+            let found = self.found.iter().find(|(kind, _)| *kind == query.kind);
+            self.queries.lock().unwrap().push(query);
+            self.asked.send_modify(|asked| *asked += 1);
+            let mut awake = self.awake.subscribe();
+            drop(awake.wait_for(|awake| *awake).await);
+            match found {
+                Some((_, found)) => Ok(found.clone()),
+                None => Err(IndexError::Unavailable("its files are damaged".to_owned())),
+            }
+        })
+    }
+
+    fn changed(&self, _: Vec<String>) -> BoxFuture<'_, Result<(), IndexError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn build(&self, _: IndexBuild) -> BoxFuture<'_, Result<IndexStatus, IndexError>> {
+        Box::pin(async { Ok(self.status()) })
+    }
+}
+
+fn finding(path: &str, lines: (u32, u32), snippet: &str) -> CodeFinding {
+    let (start_line, end_line) = lines;
+    let snippet = snippet.to_owned();
+    CodeFinding { path: path.to_owned(), start_line, end_line, symbol: None, snippet, score: 1.0 }
+}
+
+const ALL: [QueryKind; 4] = [QueryKind::Symbols, QueryKind::Text, QueryKind::Vectors, QueryKind::Fused];
+
+/// An index that finds the same however it is asked.
+fn finds(found: &[CodeFinding]) -> Arc<FakeIndex> {
+    FakeIndex::new(IndexState::Ready, ALL.map(|kind| (kind, found.to_vec())))
+}
+
+/// Everything a request says.
+fn said(request: &ModelRequest) -> String {
+    let text = |message: &ModelMessage| match message {
+        ModelMessage::System(text) | ModelMessage::User(text) | ModelMessage::Assistant { text, .. } => {
+            text.clone()
+        }
+        ModelMessage::ToolResult { output, .. } => output.clone(),
+    };
+    request.messages.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn what_was_found_is_told_with_its_place_before_the_first_step() {
+    let index = finds(&[
+        finding("src/sort.rs", (3, 7), "fn quick_sort() {}"),
+        finding("src/list.rs", (12, 12), "struct List;"),
+        finding(".env", (1, 1), "PASSWORD=hunter2"),
+    ]);
+    let world = world().index(Arc::clone(&index) as _).start(LOOKS).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    assert_eq!(alice.play("make sorting faster").await, TurnEnd::Done);
+    let requests = world.model.requests();
+    let Some(ModelMessage::User(found)) = requests[0].messages.last() else { panic!("{requests:?}") };
+    for told in ["src/sort.rs, lines 3 to 7:\n```\nfn quick_sort() {}\n```", "src/list.rs, lines 12 to 12:"] {
+        assert!(found.contains(told), "{found}");
+    }
+    assert!(!found.contains("hunter2"), "what the policy keeps from tools is kept from hints: {found}");
+    // Once: the model has seen it, and can look for itself.
+    assert!(!said(&requests[1]).contains("quick_sort"), "{}", said(&requests[1]));
+    assert_eq!(index.asked(), 4);
+    let queries = index.queries.lock().unwrap();
+    assert!(queries.iter().all(|query| query.text == "make sorting faster"), "{queries:?}");
+    assert_eq!(queries.iter().map(|query| query.kind).collect::<Vec<_>>(), ALL);
+    assert!(alice.text().contains("retrieved 3 by Symbols\n"), "{}", alice.text());
+}
+
+#[tokio::test]
+async fn an_index_that_fails_fails_no_turn() {
+    let found = vec![finding("src/sort.rs", (3, 7), "fn quick_sort() {}")];
+    for (works, hint) in [(vec![], false), (vec![(QueryKind::Text, found)], true)] {
+        let index = FakeIndex::new(IndexState::Ready, works);
+        let world = world().index(Arc::clone(&index) as _).start(LOOKS).await;
+        let (_, mut alice) = world.play(Preset::Ask).await;
+        assert_eq!(alice.play("make sorting faster").await, TurnEnd::Done);
+        assert_eq!(index.asked(), 4);
+        assert_eq!(said(&world.model.requests()[0]).contains("quick_sort"), hint);
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_is_not_ready_is_not_asked() {
+    for (state, asked) in [
+        (IndexState::Empty, 0),
+        (IndexState::Building, 0),
+        (IndexState::Failed, 0),
+        (IndexState::Stale, 4),
+        (IndexState::Ready, 4),
+    ] {
+        let index = FakeIndex::new(state, ALL.map(|kind| (kind, Vec::new())));
+        let world = world().index(Arc::clone(&index) as _).start(LOOKS).await;
+        let (_, mut alice) = world.play(Preset::Ask).await;
+        assert_eq!(alice.play("make sorting faster").await, TurnEnd::Done);
+        assert_eq!(index.asked(), asked, "{state:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_slow_index_is_waited_for_and_a_stuck_one_is_cancelled_with_its_turn() {
+    let index = finds(&[finding("src/sort.rs", (3, 7), "fn quick_sort() {}")]);
+    let world = world().index(Arc::clone(&index) as _).start(LOOKS).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    index.awake.send_replace(false);
+    alice.prompt("make sorting faster").await.unwrap();
+    index.until_asked(1).await;
+    alice.seat.intend(Intent::Cancel { reason: None }).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Cancelled);
+    assert!(world.model.requests().is_empty());
+    alice.prompt("make sorting faster").await.unwrap();
+    index.until_asked(2).await;
+    index.awake.send_replace(true);
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
+    assert!(said(&world.model.requests()[0]).contains("quick_sort"));
+}
