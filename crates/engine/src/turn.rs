@@ -21,7 +21,7 @@ mod reply;
 mod retrieve;
 
 pub(crate) use batch::collected;
-pub(crate) use edits::{Chosen, wanted};
+pub(crate) use edits::{Chosen, applied_events, wanted};
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(crate) fn spawn(
     let link = Link(asks);
     let turn = Turn { shared, workspace, feed, session, link, failures: 0, shortened: false };
     let task = AbortOnDropHandle::new(tokio::spawn(turn.run()));
-    RunningTurn { task, asks: receiver, command: None }
+    RunningTurn { task, asks: receiver, command: None, handed_out: None }
 }
 
 pub(crate) struct Turn {

@@ -3,11 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod approvals;
+mod batches;
 mod clients;
 mod commands;
 mod context;
 mod crash;
 mod ends;
+mod handed_out;
 mod patches;
 mod properties;
 mod restarts;

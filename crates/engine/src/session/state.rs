@@ -21,6 +21,7 @@ use loggia_domain::{
 };
 
 pub use history::{History, HistoryItem, Said};
+pub(crate) use history::{partly, says};
 pub use open_turn::{CallStage, OpenCall, OpenTurn};
 pub use undo::{UndoStack, Undoable};
 
@@ -257,11 +258,9 @@ impl State {
                 let files: Vec<FileChange> = changes.iter().map(|observed| observed.change.clone()).collect();
                 self.changed(event.turn, &files);
             }
-            EventBody::PatchApplied { patch, change, .. } => {
+            EventBody::PatchApplied { patch, hunks, change, .. } => {
                 self.changed(event.turn, change.as_slice());
-                if self.proposed.remove(patch).is_some() {
-                    self.applied.push(*patch);
-                }
+                self.apply_patch(event.seq, *patch, hunks.as_deref());
             }
             EventBody::PatchDropped { patch, failure } => self.drop_patch(event.seq, *patch, failure),
             EventBody::BatchStarted { batch } => {
@@ -293,7 +292,7 @@ impl State {
             }
             EventBody::Redone { checkpoint, .. } => self.undo.redo(*checkpoint, &mut self.history),
             EventBody::HistoryCompacted { through, summary } => self.history.compact(*through, summary),
-            EventBody::TurnEnded { end, .. } => self.end_turn(end),
+            EventBody::TurnEnded { end, .. } => self.end_turn(event.seq, end),
         }
     }
 
@@ -320,8 +319,9 @@ impl State {
         self.turn = Some(OpenTurn { by: by.clone(), steps: 0, calls: Vec::new(), ..turn });
     }
 
-    fn end_turn(&mut self, end: &TurnEnd) {
+    fn end_turn(&mut self, seq: Seq, end: &TurnEnd) {
         let Some(turn) = self.turn.take() else { return };
+        self.tell_comment(seq);
         self.pending.clear();
         self.proposed.clear();
         self.batch = None;
@@ -380,6 +380,26 @@ impl State {
         let open = turn.calls.remove(place);
         turn.tools_used.insert(open.call.tool.clone());
         self.history.push(seq, Said::Tool { call: open.call, outcome: outcome.clone() });
+    }
+
+    /// What whoever decided about the collection wants the model to know. The calls have long been answered; only
+    /// so does it hear of it, after what became of the changes.
+    fn tell_comment(&mut self, seq: Seq) {
+        let asked = self.batch.as_ref().and_then(|batch| batch.asked);
+        let Some((answer, by)) = asked.and_then(|approval| self.decided.get(&approval)) else { return };
+        // What the engine answers when it closes a question is no word of anybody's.
+        if let (Some(comment), true) = (&answer.comment, *by != Actor::Engine) {
+            self.history.push(seq, Said::Notice(history::says(comment)));
+        }
+    }
+
+    fn apply_patch(&mut self, seq: Seq, id: PatchId, hunks: Option<&[usize]>) {
+        let Some(patch) = self.proposed.remove(&id) else { return };
+        self.applied.push(id);
+        let collected = self.batch.as_ref().is_some_and(|batch| batch.patches.contains(&id));
+        if let (true, Some(hunks)) = (collected, hunks) {
+            self.history.push(seq, Said::Notice(history::partly(&patch, hunks)));
+        }
     }
 
     fn drop_patch(&mut self, seq: Seq, patch: PatchId, failure: &PatchFailure) {

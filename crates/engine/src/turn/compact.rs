@@ -83,7 +83,7 @@ impl Turn {
         old: &[Arc<HistoryItem>],
         info: &ModelInfo,
     ) -> Result<String, Stop> {
-        let mut text = render(old);
+        let mut text = render(&context::masked(&self.shared.masker, old));
         // The beginning of what is summarised is itself a summary or long done: the newer part matters.
         let most = usize::try_from(info.context_tokens.saturating_mul(3)).unwrap_or(usize::MAX);
         if text.len() > most {

@@ -1,10 +1,12 @@
 //! What a model is told: who it is, what the workspace says, what was said so far.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use loggia_domain::{CodeFinding, JsonText, ModelMessage, ModelRequest, ToolCall, ToolOutcome};
 
+use crate::secrets::Masker;
 use crate::session::{HistoryItem, Said, State};
 use crate::turn::{Stop, Turn};
 
@@ -31,7 +33,7 @@ impl Turn {
         instructions.truncate(instructions.floor_char_boundary(most));
         let found: Vec<CodeFinding> = found.into_iter().filter(|found| judge.may_read(&found.path)).collect();
         let mut messages = vec![ModelMessage::System(system(&instructions, state))];
-        messages.extend(conversation(state.history.items()));
+        messages.extend(conversation(&masked(&self.shared.masker, state.history.items())));
         // A model is never left with its own words last.
         if matches!(messages.last(), Some(ModelMessage::Assistant { .. })) {
             messages
@@ -56,6 +58,19 @@ fn system(instructions: &str, state: &State) -> String {
         );
     }
     text
+}
+
+/// What was said, without secrets. Everything else was masked before it was stored; only a notice may quote lines
+/// of a change, which are stored as they are carried out.
+pub(super) fn masked(masker: &Masker, items: &[Arc<HistoryItem>]) -> Vec<Arc<HistoryItem>> {
+    let masked = |item: &Arc<HistoryItem>| match &item.said {
+        Said::Notice(text) => match masker.mask(text) {
+            Cow::Borrowed(_) => Arc::clone(item),
+            Cow::Owned(text) => Arc::new(HistoryItem { seq: item.seq, said: Said::Notice(text) }),
+        },
+        _ => Arc::clone(item),
+    };
+    items.iter().map(masked).collect()
 }
 
 /// What was said, as messages. Providers want the results of calls right after the reply that made them: what was
