@@ -14,6 +14,7 @@ mod patches;
 mod properties;
 mod restarts;
 mod sessions;
+mod transfers;
 mod turns;
 mod undo;
 

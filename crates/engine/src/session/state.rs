@@ -209,6 +209,8 @@ impl State {
             EventBody::SessionOpened { .. } => {}
             EventBody::SessionRenamed { title, .. } => self.title = Some(title.clone()),
             EventBody::ModelChanged { model, .. } => self.model = Some(model.clone()),
+            // A fork is there to be used, whatever became of the session it was split from.
+            EventBody::SessionClosed { .. } if self.is_copied(event.seq) => {}
             EventBody::SessionClosed { .. } => self.closed = true,
             // What waited in the session this one was split from waits there.
             EventBody::InstructionQueued { .. } if self.is_copied(event.seq) => {}
