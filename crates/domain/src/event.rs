@@ -256,6 +256,8 @@ pub enum EventBody {
         end: TurnEnd,
         /// What it used in all.
         usage: Usage,
+        /// Who ended it, if somebody did: by cancelling it, by closing the session, or by leaving.
+        by: Option<Actor>,
     },
 }
 

@@ -152,7 +152,7 @@ impl Turn {
     fn finish(&self, state: &State, usage: loggia_domain::Usage) -> Vec<EventBody> {
         match &state.batch {
             Some(batch) if !batch.patches.is_empty() => batch::complete(state, batch, self.expiry()),
-            _ => vec![EventBody::TurnEnded { end: TurnEnd::Done, usage }],
+            _ => vec![EventBody::TurnEnded { end: TurnEnd::Done, usage, by: None }],
         }
     }
 

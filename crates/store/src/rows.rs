@@ -232,8 +232,8 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
         EventBody::HistoryCompacted { through, summary } => {
             write(&history::HistoryCompacted { through: through.0, summary: summary.into() })
         }
-        EventBody::TurnEnded { end, usage } => {
-            write(&turn::TurnEnded { end: end.into(), usage: usage.into() })
+        EventBody::TurnEnded { end, usage, by } => {
+            write(&turn::TurnEnded { end: end.into(), usage: usage.into(), by: by.as_ref().map(Into::into) })
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod approvals;
 mod batches;
+mod cancelling;
 mod clients;
 mod commands;
 mod context;

@@ -24,7 +24,7 @@ pub(super) fn closing(state: &State, end: TurnEnd, reply: Option<RunningReply>) 
     let withdrawn = |patch| EventBody::PatchDropped { patch, failure: PatchFailure::Withdrawn };
     events.extend(state.proposed.keys().copied().map(withdrawn));
     events.extend(turn.calls.iter().map(|open| end_of(open, ToolOutcome::Cancelled)));
-    events.push(EventBody::TurnEnded { end, usage: turn.usage });
+    events.push(EventBody::TurnEnded { end, usage: turn.usage, by: None });
     events
 }
 

@@ -1,8 +1,8 @@
 //! How turns end, seen from their session.
 
 use loggia_domain::{
-    CallId, ClientId, ContentHash, EventBody, Executor, FileChange, PatchFailure, PatchId, StoreError,
-    ToolOutcome, TurnEnd,
+    Actor as Who, CallId, ClientId, ContentHash, EventBody, Executor, FileChange, PatchFailure, PatchId,
+    StoreError, ToolOutcome, TurnEnd,
 };
 
 use crate::session::actor::{Actor, CutCommand};
@@ -22,8 +22,13 @@ struct Seen {
 }
 
 impl Actor {
+    /// Cuts the turn under way in somebody's name.
+    pub(super) async fn cancel_turn(&mut self, by: Who) -> Result<(), StoreError> {
+        self.end_turn(TurnEnd::Cancelled, Some(by)).await
+    }
+
     /// Cuts the turn under way and closes it.
-    pub(super) async fn end_turn(&mut self, end: TurnEnd) -> Result<(), StoreError> {
+    async fn end_turn(&mut self, end: TurnEnd, by: Option<Who>) -> Result<(), StoreError> {
         // The model stops and a command is killed here, whatever they were doing.
         let cut = match self.turn.take() {
             Some(turn) => turn.stop().await,
@@ -36,6 +41,9 @@ impl Actor {
         if let Some(patches) = cut.handed_out {
             let seen = self.seen_of(patches).await;
             events = with_seen(events, seen);
+        }
+        if let Some(EventBody::TurnEnded { by: ended, .. }) = events.last_mut() {
+            *ended = by;
         }
         self.record(turn, events).await?;
         if let (Some((call, watch)), Some(turn)) = (cut.command, turn) {
@@ -69,7 +77,7 @@ impl Actor {
     /// The turn's task has ended by itself. It has recorded its end, or says here what that is.
     pub(super) async fn turn_ended(&mut self, end: TurnEnd) -> Result<(), StoreError> {
         if self.state.turn.is_some() {
-            self.end_turn(end).await?;
+            self.end_turn(end, None).await?;
         }
         self.turn = None;
         self.handle.feed.rest();
@@ -80,7 +88,7 @@ impl Actor {
     /// closed as interrupted.
     pub(super) async fn stop_turn(&mut self) -> Result<(), StoreError> {
         match self.state.status() {
-            Status::Running => self.end_turn(TurnEnd::Interrupted).await,
+            Status::Running => self.end_turn(TurnEnd::Interrupted, None).await,
             Status::Waiting | Status::Idle | Status::Closed => {
                 self.turn = None;
                 Ok(())

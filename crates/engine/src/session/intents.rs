@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loggia_domain::{
     Accepted, Actor as Who, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId,
     CommandReport, EventBody, FileChange, Instruction, Intent, JsonText, ModelName, PatchId, PatchReport,
-    Question, Remember, Role, Seq, StoreError, TurnEnd, TurnId, WhenBusy,
+    Question, Remember, Role, Seq, StoreError, TurnId, WhenBusy,
 };
 
 use crate::changes::{self, ApplyError, ApplyKind};
@@ -29,7 +29,7 @@ impl Actor {
         match intent {
             Intent::Prompt { instruction, when_busy } => self.prompt(instruction, when_busy, by).await,
             Intent::UpdateContext { context } => self.update_context(context, by).await,
-            Intent::Cancel { reason } => self.cancel(reason.as_deref(), &by).await,
+            Intent::Cancel { reason } => self.cancel(reason.as_deref(), by).await,
             Intent::Decide { approval, answer } => self.answer(approval, answer, by).await,
             Intent::ReportPatch { patch, report } => self.report_patch(id, patch, report),
             Intent::ReportCommand { call, report } => self.report_command(id, call, report),
@@ -89,10 +89,10 @@ impl Actor {
         Ok(self.accepted())
     }
 
-    async fn cancel(&mut self, reason: Option<&str>, by: &Who) -> Result<Accepted, IntentError> {
+    async fn cancel(&mut self, reason: Option<&str>, by: Who) -> Result<Accepted, IntentError> {
         let Some(turn) = self.turn_id() else { return Err(IntentError::NothingRuns) };
         tracing::info!(session = %self.id, %turn, ?by, reason, "a turn is cancelled");
-        self.end_turn(TurnEnd::Cancelled).await?;
+        self.cancel_turn(by).await?;
         Ok(Accepted { seq: self.state.last_seq, turn: Some(turn) })
     }
 
@@ -112,7 +112,7 @@ impl Actor {
 
     async fn close(&mut self, by: Who) -> Result<Accepted, IntentError> {
         if self.state.turn.is_some() {
-            self.end_turn(TurnEnd::Cancelled).await?;
+            self.cancel_turn(by.clone()).await?;
         }
         self.note(EventBody::SessionClosed { by }).await
     }
@@ -282,9 +282,10 @@ impl Actor {
         use crate::session::seat::OnLeave;
         for id in clients {
             let Some((client, on_leave)) = self.seats.leave(id) else { continue };
+            let by = Who::from(&client);
             self.handle.feed.pass(loggia_domain::Passing::ClientLeft { client });
             if on_leave == OnLeave::Abort && !self.seats.anyone_drives() && self.state.turn.is_some() {
-                self.end_turn(TurnEnd::Cancelled).await?;
+                self.cancel_turn(by).await?;
             }
         }
         Ok(())

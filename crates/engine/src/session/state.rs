@@ -294,7 +294,7 @@ impl State {
             }
             EventBody::Redone { checkpoint, .. } => self.undo.redo(*checkpoint, &mut self.history),
             EventBody::HistoryCompacted { through, summary } => self.history.compact(*through, summary),
-            EventBody::TurnEnded { end, .. } => self.end_turn(event.seq, end),
+            EventBody::TurnEnded { end, by, .. } => self.end_turn(event.seq, end, by.as_ref()),
         }
     }
 
@@ -318,16 +318,17 @@ impl State {
     fn continue_turn(&mut self, event: &Event, by: &Actor) {
         let Some((turn, end)) = self.cut.take() else { return };
         self.history.push(event.seq, Said::Notice(continuing(&end)));
-        self.turn = Some(OpenTurn { by: by.clone(), steps: 0, calls: Vec::new(), ..turn });
+        self.turn = Some(OpenTurn { by: by.clone(), ended_by: None, steps: 0, calls: Vec::new(), ..turn });
     }
 
-    fn end_turn(&mut self, seq: Seq, end: &TurnEnd) {
-        let Some(turn) = self.turn.take() else { return };
+    fn end_turn(&mut self, seq: Seq, end: &TurnEnd, by: Option<&Actor>) {
+        let Some(mut turn) = self.turn.take() else { return };
         self.tell_comment(seq);
         self.pending.clear();
         self.proposed.clear();
         self.batch = None;
         if *end != TurnEnd::Done {
+            turn.ended_by = by.cloned();
             self.cut = Some((turn, end.clone()));
         }
     }

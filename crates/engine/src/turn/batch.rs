@@ -77,7 +77,7 @@ impl Turn {
     /// Waits for the decision about the collection and carries it out; then the turn is over.
     pub(super) async fn decide_batch(&self, state: &State) -> Result<(), Stop> {
         let usage = state.turn.as_ref().map(|turn| turn.usage).unwrap_or_default();
-        let done = EventBody::TurnEnded { end: TurnEnd::Done, usage };
+        let done = EventBody::TurnEnded { end: TurnEnd::Done, usage, by: None };
         // It may have been answered already, by somebody who was quick or wants no questions.
         let asked = state.batch.as_ref().and_then(|batch| batch.asked);
         let Some(approval) = asked else { return Ok(self.link.record(vec![done]).await?) };

@@ -69,7 +69,11 @@ fn about_turn() -> BoxedStrategy<EventBody> {
             cut,
             usage
         }),
-        (turn_end(), usage()).prop_map(|(end, usage)| EventBody::TurnEnded { end, usage }),
+        (turn_end(), usage(), prop::option::of(actor())).prop_map(|(end, usage, by)| EventBody::TurnEnded {
+            end,
+            usage,
+            by
+        }),
     ]
     .boxed()
 }

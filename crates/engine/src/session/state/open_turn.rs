@@ -14,6 +14,8 @@ pub struct OpenTurn {
     pub id: TurnId,
     /// Who began it, or continued it last.
     pub by: Actor,
+    /// Who ended it, if it was cut and somebody did that.
+    pub ended_by: Option<Actor>,
     /// What was asked.
     pub instruction: Instruction,
     /// The event that began it.
@@ -37,6 +39,7 @@ impl OpenTurn {
         Self {
             id,
             by,
+            ended_by: None,
             instruction,
             began_at,
             steps: 0,
