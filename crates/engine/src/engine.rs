@@ -2,6 +2,7 @@
 //!
 //! Knows which sessions are in memory and brings others there when somebody comes. Refuses to know what they do.
 
+mod foreign;
 mod start;
 mod transfer;
 
