@@ -1,10 +1,10 @@
 //! Changes that are collected: what the model hears of the decision, and what a limit makes of them.
 
 use loggia_domain::{
-    ApprovalAnswer, ApprovalId, ApprovalScope, Instruction, Intent, PatchId, Preset, Remember, TurnEnd,
-    WhenBusy,
+    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, Budget, Instruction, Intent, PatchId, Policy,
+    PolicyLimits, Preset, Remember, Role, TurnEnd, WhenBusy,
 };
-use loggia_engine::IntentError;
+use loggia_engine::{IntentError, NewSession};
 use loggia_tests::{Player, World};
 
 use crate::{world, world_with};
@@ -157,4 +157,64 @@ async fn an_answer_that_names_a_patch_twice_takes_the_hunks_of_both() {
     alice.until_done().await;
     assert_eq!(world.read("a.txt"), lines().replace("line 1\n", "LINE 1\n").replace("line 20", "LINE 20"));
     assert_eq!(world.read("b.txt"), "two\n");
+}
+
+/// One change, then reading for ever.
+const COLLECT_AND_READ: &str = r#"
+    [[reply]]
+    usage = { input = 100, output = 10, cached = 0, micro_dollars = 50 }
+    parts = [{ call = { tool = "write_file", arguments = { path = "a.txt", content = "new\n" } } }]
+
+    [[reply]]
+    repeat = 100
+    usage = { input = 100, output = 10, cached = 0, micro_dollars = 50 }
+    parts = [{ call = { tool = "find_files", arguments = { glob = "*" } } }]
+"#;
+
+#[tokio::test]
+async fn what_was_collected_is_asked_about_at_the_step_limit() {
+    let world = world_with(&[("a.txt", "old\n")], COLLECT_AND_READ).await;
+    let limits = PolicyLimits { max_steps: 3, ..PolicyLimits::default() };
+    world.engine.set_policy(world.workspace.id, Policy { limits, ..Policy::default() }, 0).unwrap();
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    alice.seat.intend(preview("write")).await.unwrap();
+    let approval = alice.until_asked().await;
+    assert_eq!((world.read("a.txt").as_str(), world.model.requests().len()), ("old\n", 3));
+    alice.decide(approval, ApprovalScope::All).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::StepLimit);
+    assert_eq!(world.read("a.txt"), "new\n");
+    alice.seat.intend(Intent::Continue).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::StepLimit);
+    alice.seat.intend(Intent::Undo { steps: 1 }).await.unwrap();
+    assert_eq!(world.read("a.txt"), "old\n");
+}
+
+#[tokio::test]
+async fn what_was_collected_is_asked_about_when_the_budget_is_used_up() {
+    let world = world_with(&[("a.txt", "old\n")], COLLECT_AND_READ).await;
+    let budget = Budget { tokens: Some(200), micro_dollars: None };
+    let new = NewSession { budget, ..NewSession::new(world.workspace.id) };
+    let session = world.engine.open_session(new, Actor::Engine).await.unwrap();
+    let mut alice = world.join(session, "alice", Role::Drive, Default::default()).await;
+    alice.seat.intend(preview("write")).await.unwrap();
+    let approval = alice.until_asked().await;
+    alice.decide(approval, ApprovalScope::None).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::BudgetLimit);
+    assert_eq!((world.read("a.txt").as_str(), world.model.requests().len()), ("old\n", 2));
+}
+
+#[tokio::test]
+async fn a_question_at_a_limit_waits_across_a_restart() {
+    let world = world_with(&[("a.txt", "old\n")], COLLECT_AND_READ).await;
+    let limits = PolicyLimits { max_steps: 2, ..PolicyLimits::default() };
+    world.engine.set_policy(world.workspace.id, Policy { limits, ..Policy::default() }, 0).unwrap();
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    alice.seat.intend(preview("write")).await.unwrap();
+    let approval = alice.until_asked().await;
+    drop(alice);
+    let world = world.restart("").await;
+    let mut bob = world.join(session, "bob", Role::Drive, Default::default()).await;
+    bob.decide(approval, ApprovalScope::All).await.unwrap();
+    assert_eq!(bob.until_done().await, TurnEnd::StepLimit);
+    assert_eq!(world.read("a.txt"), "new\n");
 }
