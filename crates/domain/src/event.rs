@@ -249,6 +249,8 @@ pub enum EventBody {
         through: Seq,
         /// The summary.
         summary: String,
+        /// What the model used to write it.
+        usage: Usage,
     },
     /// A turn ended.
     TurnEnded {

@@ -4,6 +4,7 @@
 
 mod approvals;
 mod batches;
+mod budgets;
 mod cancelling;
 mod clients;
 mod commands;

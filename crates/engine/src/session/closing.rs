@@ -45,6 +45,5 @@ fn cut_reply(reply: RunningReply) -> EventBody {
     let thought = Some(thought).filter(|thought| !thought.is_empty());
     let message = AssistantMessage { id: message, text, thought, calls: Vec::new() };
     // What a cut reply used, nobody said.
-    let usage = Usage { micro_dollars: Some(0), ..Usage::default() };
-    EventBody::MessageEnded { message, cut: true, usage }
+    EventBody::MessageEnded { message, cut: true, usage: Usage::NONE }
 }

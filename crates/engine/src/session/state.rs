@@ -169,7 +169,7 @@ impl State {
             cut: None,
             queue: VecDeque::new(),
             history: History::default(),
-            usage: Usage { micro_dollars: Some(0), ..Usage::default() },
+            usage: Usage::NONE,
             spent: 0,
             plan: None,
             pending: BTreeMap::new(),
@@ -229,11 +229,9 @@ impl State {
             EventBody::Retrieved { .. } => {}
             EventBody::PlanChanged { plan } => self.plan = Some(plan.clone()),
             EventBody::MessageEnded { message, cut, usage } => {
-                self.usage = self.usage.plus(*usage);
-                self.spent = self.spent.saturating_add(usage.micro_dollars.unwrap_or(0));
+                self.use_up(*usage);
                 if let Some(turn) = &mut self.turn {
                     turn.steps += 1;
-                    turn.usage = turn.usage.plus(*usage);
                     turn.context_tokens = usage.input.saturating_add(usage.output);
                 }
                 self.history.push(event.seq, Said::Assistant { message: message.clone(), cut: *cut });
@@ -293,7 +291,10 @@ impl State {
                 self.undo.undo(*checkpoint, &mut self.history);
             }
             EventBody::Redone { checkpoint, .. } => self.undo.redo(*checkpoint, &mut self.history),
-            EventBody::HistoryCompacted { through, summary } => self.history.compact(*through, summary),
+            EventBody::HistoryCompacted { through, summary, usage } => {
+                self.use_up(*usage);
+                self.history.compact(*through, summary);
+            }
             EventBody::TurnEnded { end, by, .. } => self.end_turn(event.seq, end, by.as_ref()),
         }
     }
@@ -330,6 +331,15 @@ impl State {
         if *end != TurnEnd::Done {
             turn.ended_by = by.cloned();
             self.cut = Some((turn, end.clone()));
+        }
+    }
+
+    /// Counts what a model used, for the session and its turn.
+    fn use_up(&mut self, usage: Usage) {
+        self.usage = self.usage.plus(usage);
+        self.spent = self.spent.saturating_add(usage.micro_dollars.unwrap_or(0));
+        if let Some(turn) = &mut self.turn {
+            turn.usage = turn.usage.plus(usage);
         }
     }
 

@@ -141,8 +141,11 @@ fn about_history() -> BoxedStrategy<EventBody> {
             files,
             by
         }),
-        (any::<u64>(), text())
-            .prop_map(|(through, summary)| EventBody::HistoryCompacted { through: Seq(through), summary }),
+        (any::<u64>(), text(), usage()).prop_map(|(through, summary, usage)| EventBody::HistoryCompacted {
+            through: Seq(through),
+            summary,
+            usage
+        }),
     ]
     .boxed()
 }

@@ -563,9 +563,22 @@ fn history() -> Vec<Sample> {
             r#"{"checkpoint":"cp_09090909090909090909090909090909","files":[],"by":{"engine":{}}}"#,
         ),
         (
-            EventBody::HistoryCompacted { through: Seq(41), summary: "much was said".to_owned() },
+            EventBody::HistoryCompacted {
+                through: Seq(41),
+                summary: "much was said".to_owned(),
+                usage: Usage::NONE,
+            },
             "history_compacted",
             r#"{"through":41,"summary":"much was said"}"#,
+        ),
+        (
+            EventBody::HistoryCompacted {
+                through: Seq(41),
+                summary: "much was said".to_owned(),
+                usage: Usage { input: 9, cached: 1, output: 2, micro_dollars: Some(3) },
+            },
+            "history_compacted",
+            r#"{"through":41,"summary":"much was said","usage":{"input":9,"cached":1,"output":2,"micro_dollars":3}}"#,
         ),
     ]
 }

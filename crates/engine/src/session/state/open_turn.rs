@@ -43,7 +43,7 @@ impl OpenTurn {
             instruction,
             began_at,
             steps: 0,
-            usage: Usage { micro_dollars: Some(0), ..Usage::default() },
+            usage: Usage::NONE,
             context_tokens: 0,
             checkpoint: None,
             calls: Vec::new(),
