@@ -1,7 +1,7 @@
-//! What models use: counted wherever they are asked.
+//! What models use and say: counted wherever they are asked, and bounded.
 
-use loggia_domain::{Actor, Budget, EventBody, Preset, Role, TurnEnd};
-use loggia_engine::NewSession;
+use loggia_domain::{Actor, Budget, EventBody, Preset, Role, TurnEnd, TurnFailure};
+use loggia_engine::{NewSession, Said};
 
 use crate::world;
 
@@ -57,4 +57,21 @@ async fn a_summary_can_use_up_the_budget() {
     alice.play("talk").await;
     assert_eq!(alice.play("more").await, TurnEnd::BudgetLimit);
     assert_eq!(world.model.requests().len(), 3, "nothing was asked after the summary");
+}
+
+#[tokio::test]
+async fn a_reply_that_does_not_end_is_stopped_at_two_mebibytes() {
+    const LIMIT: usize = 2 << 20;
+    let piece = "x".repeat(1 << 10);
+    let script = format!("[[reply]]\nparts = [{{ tokens = {{ count = 3000, text = \"{piece}\" }} }}]\n");
+    let world = world().start(&script).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    let end = alice.play("talk").await;
+    let TurnEnd::Failed(TurnFailure::Model { message, retry_helps: false }) = end else { panic!("{end:?}") };
+    assert_eq!(message, format!("the model's reply is longer than {LIMIT} bytes"));
+    let state = alice.state().await;
+    let Said::Assistant { message, cut: true } = &state.history.items().last().unwrap().said else {
+        panic!("what had arrived is kept")
+    };
+    assert_eq!(message.text.len(), LIMIT + piece.len(), "no more than a piece too much");
 }

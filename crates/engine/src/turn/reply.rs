@@ -28,8 +28,9 @@ const KEEP_EVERY: Duration = Duration::from_millis(100);
 /// More calls in one reply than any task needs; a model that loops is stopped here.
 const MAX_CALLS: usize = 128;
 
-/// The longest reply, calls and thoughts included: a model that does not stop is stopped here.
-const MAX_REPLY: usize = 8 << 20;
+/// The longest reply, calls and thoughts included: a model that does not stop is stopped here. It is one event, and
+/// less than the longest prompt; the longest replies that providers allow have a quarter of it.
+const MAX_REPLY: usize = 2 << 20;
 
 /// A reply that came to its end.
 pub(super) struct Replied {
