@@ -94,8 +94,10 @@ impl History {
         self.items.split_off(place)
     }
 
+    /// Puts back what was taken off. What was said meanwhile comes after it, as it did.
     pub(super) fn put_back(&mut self, items: Vec<Arc<HistoryItem>>) {
         self.items.extend(items);
+        self.items.sort_by_key(|item| item.seq);
     }
 }
 
