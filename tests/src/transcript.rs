@@ -157,7 +157,10 @@ impl Transcript {
                 format!("{} redone by {} [{}]", self.name("checkpoint", checkpoint), who(by), changes(files))
             }
             EventBody::HistoryCompacted { summary, .. } => format!("history compacted: {summary}"),
-            EventBody::TurnEnded { end, .. } => format!("turn ended: {}", end_text(end)),
+            EventBody::TurnEnded { end, by, .. } => {
+                let by = by.as_ref().map(|by| format!(" by {}", who(by))).unwrap_or_default();
+                format!("turn ended: {}{by}", end_text(end))
+            }
         }
     }
 

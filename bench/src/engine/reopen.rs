@@ -143,7 +143,7 @@ fn turn(events: &mut Vec<NewEvent>) {
     }
     let message = reply("The parser took a minus for the beginning of a number. ", Vec::new());
     events.push(new(turn, EventBody::MessageEnded { message, cut: false, usage }));
-    events.push(new(turn, EventBody::TurnEnded { end: TurnEnd::Done, usage }));
+    events.push(new(turn, EventBody::TurnEnded { end: TurnEnd::Done, usage, by: None }));
 }
 
 fn reply(text: &str, calls: Vec<ToolCall>) -> AssistantMessage {

@@ -249,6 +249,8 @@ pub enum EventBody {
         through: Seq,
         /// The summary.
         summary: String,
+        /// What the model used to write it.
+        usage: Usage,
     },
     /// A turn ended.
     TurnEnded {
@@ -256,6 +258,8 @@ pub enum EventBody {
         end: TurnEnd,
         /// What it used in all.
         usage: Usage,
+        /// Who ended it, if somebody did: by cancelling it, by closing the session, or by leaving.
+        by: Option<Actor>,
     },
 }
 

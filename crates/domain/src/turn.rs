@@ -45,6 +45,9 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Nothing, and known to cost nothing.
+    pub const NONE: Self = Self { input: 0, cached: 0, output: 0, micro_dollars: Some(0) };
+
     /// The sum of two; the cost is known only if both are.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {

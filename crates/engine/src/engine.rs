@@ -2,6 +2,7 @@
 //!
 //! Knows which sessions are in memory and brings others there when somebody comes. Refuses to know what they do.
 
+mod foreign;
 mod start;
 mod transfer;
 
@@ -83,13 +84,15 @@ impl Engine {
     ) -> Result<Workspace, EngineError> {
         let settings =
             RootSettings { hard_links: HardLinkRule::Refuse, home: self.shared.settings.home.clone() };
-        let path = path.to_owned();
-        let opened = tokio::task::spawn_blocking(move || Root::open(&path, settings)).await;
-        let root = opened.map_err(|error| EngineError::Unfinished(error.to_string()))??.path().to_owned();
-        let ours = |own: &PathBuf| own.starts_with(&root) || root.starts_with(own);
-        if self.shared.own_directories().iter().any(ours) {
-            return Err(EngineError::OwnDirectory(root));
-        }
+        let (path, own) = (path.to_owned(), self.shared.own_directories());
+        let opened = tokio::task::spawn_blocking(move || {
+            let root = Root::open(&path, settings)?.path().to_owned();
+            match own.iter().any(|own| is_related(own, &root)) {
+                true => Err(EngineError::OwnDirectory(root)),
+                false => Ok(root),
+            }
+        });
+        let root = opened.await.map_err(|error| EngineError::Unfinished(error.to_string()))??;
         let name = name.or_else(|| root.file_name().map(|name| name.to_string_lossy().into_owned()));
         let workspace = Workspace {
             id: WorkspaceId::new(),
@@ -165,6 +168,7 @@ impl Engine {
         let id = SessionId::new();
         let body =
             EventBody::SessionOpened { workspace, title, model, preset, budget, forked_from: None, by };
+        let body = session::mask::masked(&self.shared.masker, body);
         let opening = NewEvent { at: Timestamp::now(), turn: None, body };
         self.shared.parts.store.append(id, vec![opening]).await?;
         Ok(id)
@@ -352,6 +356,12 @@ impl Shared {
         workspaces.insert(id, Arc::downgrade(&opened));
         Ok(opened)
     }
+}
+
+/// Whether one of our own directories is in a root, or the root in it; links on the way to ours are followed.
+fn is_related(own: &Path, root: &Path) -> bool {
+    let related = |own: &Path| own.starts_with(root) || root.starts_with(own);
+    related(own) || own.canonicalize().is_ok_and(|real| related(&real))
 }
 
 /// Takes a session's slot off the map, unless somebody is about to look into it: two slots for one session would be

@@ -11,15 +11,18 @@
 //! masking twice changes nothing more.
 
 mod formats;
+mod pieces;
 mod stream;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use aho_corasick::dfa::DFA;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use formats::Secret;
 
+pub(crate) use pieces::PieceMask;
 pub use stream::MaskStream;
 
 /// Shorter values stand in ordinary text by chance.
@@ -38,10 +41,20 @@ pub struct Masker {
 }
 
 /// Values that are secret whatever they look like.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Known {
     values: Vec<String>,
     finder: Option<AhoCorasick>,
+    /// How they, and all other secrets, begin.
+    beginnings: DFA,
+}
+
+/// What stands before the kind of a secret in its place.
+const MARK: &str = "[masked: ";
+
+/// Whether a secret was masked in a text.
+pub(crate) fn is_masked(text: &str) -> bool {
+    text.contains(MARK)
 }
 
 impl Masker {
@@ -54,20 +67,27 @@ impl Masker {
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&values);
         let finder = finder.expect("so few values of this length always fit");
         let finder = (!values.is_empty()).then_some(finder);
-        Self { known: Arc::new(Known { values, finder }) }
+        let beginnings = pieces::beginnings(&values);
+        Self { known: Arc::new(Known { values, finder, beginnings }) }
     }
 
     /// The text with every secret replaced by a mark.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let secrets = merged(self.secrets(text));
+        self.mask_after(text, 0)
+    }
+
+    /// What comes after a part that was told already, masked. A secret that begins in that part is masked from here.
+    fn mask_after<'a>(&self, text: &'a str, told: usize) -> Cow<'a, str> {
+        let mut secrets = merged(self.secrets(text));
+        secrets.retain(|secret| secret.span.end > told);
         if secrets.is_empty() {
-            return Cow::Borrowed(text);
+            return Cow::Borrowed(&text[told..]);
         }
         let mut masked = String::with_capacity(text.len());
-        let mut at = 0;
+        let mut at = told;
         for Secret { span, kind, .. } in secrets {
-            masked.push_str(&text[at..span.start]);
-            masked.push_str("[masked: ");
+            masked.push_str(&text[at..span.start.max(told)]);
+            masked.push_str(MARK);
             masked.push_str(kind);
             masked.push(']');
             at = span.end;
@@ -79,6 +99,20 @@ impl Masker {
     /// Masks text that comes in pieces.
     pub fn stream(&self) -> MaskStream {
         MaskStream::new(self.clone())
+    }
+
+    /// The same for what follows a text that was told already.
+    fn stream_after(&self, told: &str) -> MaskStream {
+        MaskStream::after(self.clone(), told)
+    }
+
+    /// Masks text that comes in many small pieces.
+    pub(crate) fn pieces(&self) -> PieceMask {
+        PieceMask::new(self.clone())
+    }
+
+    fn beginnings(&self) -> &DFA {
+        &self.known.beginnings
     }
 
     /// What is secret in a text, in no order and perhaps one inside another.

@@ -15,7 +15,7 @@ mod ending;
 mod feed;
 mod intents;
 mod load;
-mod mask;
+pub(crate) mod mask;
 mod running;
 mod seat;
 mod seats;
@@ -30,12 +30,13 @@ pub(crate) use asks::{Halt, Link};
 pub(crate) use feed::Feed;
 pub use feed::{FeedClosed, ReplyPiece, Subscription, Told};
 pub(crate) use load::load;
-pub(crate) use running::RunningTurn;
+pub(crate) use running::{HandedOut, RunningTurn};
 pub use seat::{OnLeave, Seat};
 pub use state::{
     Batch, CallStage, History, HistoryItem, OpenCall, OpenTurn, Opened, Pending, Queued, Said, State, Status,
     UndoStack, Undoable,
 };
+pub(crate) use state::{partly, says};
 
 use crate::error::IntentError;
 use crate::session::seats::Departures;

@@ -21,7 +21,7 @@ mod reply;
 mod retrieve;
 
 pub(crate) use batch::collected;
-pub(crate) use edits::{Chosen, wanted};
+pub(crate) use edits::{Chosen, applied_events, wanted};
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::engine::Shared;
 use crate::error::EngineError;
-use crate::session::{Feed, Halt, Link, RunningTurn, State};
+use crate::session::{Batch, Feed, Halt, Link, RunningTurn, Said, State};
 use crate::turn::reply::{Broken, Replied};
 use crate::workspace::OpenWorkspace;
 
@@ -51,7 +51,7 @@ pub(crate) fn spawn(
     let link = Link(asks);
     let turn = Turn { shared, workspace, feed, session, link, failures: 0, shortened: false };
     let task = AbortOnDropHandle::new(tokio::spawn(turn.run()));
-    RunningTurn { task, asks: receiver, command: None }
+    RunningTurn { task, asks: receiver, command: None, handed_out: None }
 }
 
 pub(crate) struct Turn {
@@ -110,8 +110,14 @@ impl Turn {
                 self.decide_batch(&state).await?;
             } else {
                 let policy = self.workspace.policy(&self.shared)?;
-                check_limits(&state, &policy)?;
-                self.step(&state).await?;
+                match (limit(&state, &policy), collection(&state)) {
+                    (None, _) => self.step(&state).await?,
+                    (Some(end), None) => return Err(Stop::End(end)),
+                    // What was collected is there to be decided about, whoever stopped collecting.
+                    (Some(_), Some(batch)) => {
+                        self.link.record(batch::complete(&state, batch, self.expiry())).await?;
+                    }
+                }
             }
         }
     }
@@ -150,9 +156,9 @@ impl Turn {
 
     /// What a turn with nothing more to call ends with: a question about what it collected, or its end.
     fn finish(&self, state: &State, usage: loggia_domain::Usage) -> Vec<EventBody> {
-        match &state.batch {
-            Some(batch) if !batch.patches.is_empty() => batch::complete(state, batch, self.expiry()),
-            _ => vec![EventBody::TurnEnded { end: TurnEnd::Done, usage }],
+        match collection(state) {
+            Some(batch) => batch::complete(state, batch, self.expiry()),
+            None => vec![EventBody::TurnEnded { end: TurnEnd::Done, usage, by: None }],
         }
     }
 
@@ -165,7 +171,7 @@ impl Turn {
         match error.kind {
             ModelErrorKind::Transient { retry_after } if self.failures < reply::RETRIES => {
                 self.failures += 1;
-                reply::wait(&self.feed, &error, self.failures, retry_after).await;
+                reply::wait(&self.feed, &self.shared.masker, &error, self.failures, retry_after).await;
                 Ok(())
             }
             ModelErrorKind::TooLong if !self.shortened => {
@@ -183,19 +189,35 @@ fn failed(error: &ModelError) -> Stop {
     Stop::End(TurnEnd::Failed(TurnFailure::Model { message: error.message.clone(), retry_helps }))
 }
 
-/// Steps, tokens and cost are limited; at least one reply is always heard.
-fn check_limits(state: &State, policy: &Policy) -> Result<(), Stop> {
-    let Some(turn) = &state.turn else { return Ok(()) };
+/// What is collected, if anything is.
+fn collection(state: &State) -> Option<&Batch> {
+    state.batch.as_ref().filter(|batch| !batch.patches.is_empty())
+}
+
+/// The limit a turn has reached. Steps, tokens and cost are limited; at least one reply is always heard.
+fn limit(state: &State, policy: &Policy) -> Option<TurnEnd> {
+    let turn = state.turn.as_ref()?;
     if turn.steps >= policy.limits.max_steps {
-        return Err(Stop::End(TurnEnd::StepLimit));
+        return Some(TurnEnd::StepLimit);
     }
     let tokens = |usage: &loggia_domain::Usage| usage.input.saturating_add(usage.output);
     let budget = &state.opened.budget;
     let spent = budget.tokens.is_some_and(|limit| tokens(&state.usage) >= limit)
         || budget.micro_dollars.is_some_and(|limit| state.spent >= limit)
         || policy.limits.max_tokens.is_some_and(|limit| tokens(&turn.usage) >= limit);
-    match spent {
-        true => Err(Stop::End(TurnEnd::BudgetLimit)),
-        false => Ok(()),
+    spent.then_some(TurnEnd::BudgetLimit)
+}
+
+/// How a turn ends whose collection has been decided about: done, if the model had nothing more to call; else at the
+/// limit that stopped it.
+fn end_after_batch(state: &State, policy: Option<&Policy>) -> TurnEnd {
+    let said = state.history.items().iter().rev();
+    let last = said.map(|item| &item.said).find(|said| matches!(said, Said::Assistant { .. }));
+    match last {
+        Some(Said::Assistant { message, cut }) if *cut || !message.calls.is_empty() => {
+            // A limit that has been lifted meanwhile is the one that counted then.
+            policy.and_then(|policy| limit(state, policy)).unwrap_or(TurnEnd::StepLimit)
+        }
+        _ => TurnEnd::Done,
     }
 }

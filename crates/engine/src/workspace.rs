@@ -48,15 +48,19 @@ struct JudgeKey {
     suggestion: Option<Suggestion>,
 }
 
+/// The rules of a workspace as they are written down.
+struct Rules {
+    policy: Arc<Policy>,
+    suggestion: Option<Suggestion>,
+    /// The policy with what the suggestion makes of it.
+    effective: Arc<Policy>,
+}
+
 impl OpenWorkspace {
     /// Opens a registered workspace. Touches disks: call it where that may block.
     pub(crate) fn open(shared: &Shared, workspace: Workspace) -> Result<Self, EngineError> {
-        let policy = shared.policies.get(workspace.id)?;
-        let hard_links = match policy.hard_links {
-            HardLinks::Refuse => HardLinkRule::Refuse,
-            HardLinks::Read => HardLinkRule::Read,
-        };
-        let settings = RootSettings { hard_links, home: shared.settings.home.clone() };
+        // The policy says otherwise when it is first asked.
+        let settings = RootSettings { hard_links: HardLinkRule::Refuse, home: shared.settings.home.clone() };
         let root = Arc::new(Root::open(&workspace.root, settings)?);
         let tools = (shared.parts.tools)(&root);
         let specs = tools.iter().map(|tool| tool.spec().clone()).collect();
@@ -100,11 +104,22 @@ impl OpenWorkspace {
 
     /// The policy as it is now, with what the workspace's own suggestion makes of it.
     pub(crate) fn policy(&self, shared: &Shared) -> Result<Arc<Policy>, EngineError> {
+        Ok(self.rules(shared)?.effective)
+    }
+
+    /// Reads the rules as they are now. Files are read by them from here on.
+    fn rules(&self, shared: &Shared) -> Result<Rules, EngineError> {
         let policy = shared.policies.get(self.workspace.id)?;
-        Ok(match self.suggestion(shared)? {
+        let suggestion = self.suggestion(shared)?;
+        let effective = match &suggestion {
             Some(suggestion) => Arc::new(suggestion.over(&policy)),
-            None => policy,
-        })
+            None => Arc::clone(&policy),
+        };
+        self.root.set_hard_links(match effective.hard_links {
+            HardLinks::Refuse => HardLinkRule::Refuse,
+            HardLinks::Read => HardLinkRule::Read,
+        });
+        Ok(Rules { policy, suggestion, effective })
     }
 
     /// What the workspace suggests for its own policy, if it does.
@@ -127,12 +142,9 @@ impl OpenWorkspace {
 
     /// The rules that hold for a session now.
     pub(crate) fn judge(&self, shared: &Shared, state: &State) -> Result<Arc<Judge>, EngineError> {
-        let policy = shared.policies.get(self.workspace.id)?;
-        let suggestion = self.suggestion(shared)?;
-        let effective =
-            suggestion.as_ref().map_or(policy.preset, |suggestion| suggestion.over(&policy).preset);
+        let Rules { policy, suggestion, effective } = self.rules(shared)?;
         let key = JudgeKey {
-            preset: state.opened.preset.unwrap_or(effective),
+            preset: state.opened.preset.unwrap_or(effective.preset),
             session_rules: state.rules.clone(),
             suggestion,
             policy: Policy::clone(&policy),

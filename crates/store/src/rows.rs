@@ -31,7 +31,7 @@ mod turn;
 
 pub(crate) use parts::Word;
 
-use loggia_domain::EventBody;
+use loggia_domain::{EventBody, Usage};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -229,11 +229,13 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
         EventBody::Redone { checkpoint, files, by } => {
             write(&history::Redone { checkpoint: Text(*checkpoint), files: list(files), by: by.into() })
         }
-        EventBody::HistoryCompacted { through, summary } => {
-            write(&history::HistoryCompacted { through: through.0, summary: summary.into() })
-        }
-        EventBody::TurnEnded { end, usage } => {
-            write(&turn::TurnEnded { end: end.into(), usage: usage.into() })
+        EventBody::HistoryCompacted { through, summary, usage } => write(&history::HistoryCompacted {
+            through: through.0,
+            summary: summary.into(),
+            usage: (*usage != Usage::NONE).then(|| usage.into()),
+        }),
+        EventBody::TurnEnded { end, usage, by } => {
+            write(&turn::TurnEnded { end: end.into(), usage: usage.into(), by: by.as_ref().map(Into::into) })
         }
     }
 }

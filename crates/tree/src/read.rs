@@ -38,7 +38,7 @@ impl Root {
     /// A file's content, of at most `limit` bytes. Follows links that stay inside.
     pub fn read(&self, path: &TreePath, limit: u64) -> Result<FileBytes, TreeError> {
         let (directory, name) = self.handle.entry(path, Last::Follow)?;
-        read_file(directory, &name, path, limit, self.settings.hard_links)
+        read_file(directory, &name, path, limit, self.hard_links())
     }
 
     /// The target of a link, as it is written.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat2};
 use rustix::io::Errno;
@@ -14,7 +15,8 @@ use crate::unsafe_root::{self, RootError};
 #[derive(Debug)]
 pub struct Root {
     pub(crate) handle: Arc<Handle>,
-    pub(crate) settings: RootSettings,
+    /// The rule about hard links may change while the root is in use.
+    reads_hard_links: AtomicBool,
 }
 
 /// What a root allows, and what it has to know of its surroundings.
@@ -54,7 +56,22 @@ impl Root {
             settings.home.as_deref().map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
         unsafe_root::check(&real, home.as_deref())?;
         let directory = open_real(&real).map_err(|errno| failed(errno.into()))?;
-        Ok(Root { handle: Arc::new(Handle::new(directory, real)), settings })
+        let root =
+            Root { handle: Arc::new(Handle::new(directory, real)), reads_hard_links: AtomicBool::default() };
+        root.set_hard_links(settings.hard_links);
+        Ok(root)
+    }
+
+    /// Changes what is done about files with several hard links, for whatever begins from here on.
+    pub fn set_hard_links(&self, rule: HardLinkRule) {
+        self.reads_hard_links.store(rule == HardLinkRule::Read, Ordering::Relaxed);
+    }
+
+    pub(crate) fn hard_links(&self) -> HardLinkRule {
+        match self.reads_hard_links.load(Ordering::Relaxed) {
+            true => HardLinkRule::Read,
+            false => HardLinkRule::Refuse,
+        }
     }
 
     /// The real absolute path.

@@ -96,7 +96,7 @@ impl Root {
     pub fn walk(&self, options: &WalkOptions) -> Walk {
         Walk {
             handle: Arc::clone(&self.handle),
-            hard_links: self.settings.hard_links,
+            hard_links: self.hard_links(),
             rules: options.rules,
             room: options.limit,
             limit: options.limit,

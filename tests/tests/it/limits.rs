@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 use loggia_domain::{
     Abilities, ApprovalAnswer, ApprovalScope, CommandExit, CommandReport, EventBody, Instruction, Intent,
-    JsonText, Preset, Remember, Role, TurnEnd, WhenBusy,
+    JsonText, ModelName, PatchReport, Preset, Remember, Role, TurnEnd, WhenBusy,
 };
 use loggia_engine::{IntentError, Status};
 use loggia_tests::{Write, prompt, queued};
@@ -140,4 +140,34 @@ async fn time_limits_beyond_all_time_are_for_ever() {
     alice.seat.intend(Intent::ReportCommand { call, report }).await.unwrap();
     assert_eq!(alice.until_done().await, TurnEnd::Done);
     assert!(alice.text().contains("made"), "{}", alice.text());
+}
+
+#[tokio::test]
+async fn long_reasons_and_names_are_refused_before_they_are_kept() {
+    let script = r#"
+        [[reply]]
+        parts = [{ call = { tool = "write_file", arguments = { path = "a", content = "x" } } }]
+
+        [[reply]]
+        parts = [{ text = "Done." }]
+    "#;
+    let world = world().start(script).await;
+    let session = world.open(Preset::Full).await;
+    let abilities = Abilities { applies_patches: true, ..Abilities::default() };
+    let mut alice = world.join(session, "alice", Role::Drive, abilities).await;
+    alice.prompt("write").await.unwrap();
+    alice.until_started().await;
+    let patch = *alice.state().await.proposed.keys().next().unwrap();
+    let long = "x".repeat(8 << 20);
+    for intent in [
+        Intent::ReportPatch { patch, report: PatchReport::Failed { message: long.clone() } },
+        Intent::SetModel { model: ModelName(long.clone()) },
+        Intent::Cancel { reason: Some(long) },
+    ] {
+        let refused = alice.seat.intend(intent).await;
+        assert!(matches!(refused, Err(IntentError::TooLong { .. })), "{refused:?}");
+    }
+    let report = PatchReport::Failed { message: "no room".to_owned() };
+    alice.seat.intend(Intent::ReportPatch { patch, report }).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
 }

@@ -3,20 +3,27 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod approvals;
+mod batches;
+mod budgets;
+mod cancelling;
 mod clients;
 mod commands;
 mod context;
 mod crash;
 mod ends;
 mod forks;
+mod handed_out;
 mod limits;
 mod masking;
 mod patches;
 mod properties;
+mod redo;
 mod reports;
 mod restarts;
 mod retrieval;
+mod rules;
 mod sessions;
+mod transfers;
 mod turns;
 mod undo;
 

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use loggia_domain::{
-    ApprovalAnswer, ApprovalScope, EventBody, Instruction, Intent, JsonText, ModelMessage, Preset, Remember,
-    TurnEnd, WhenBusy,
+    Abilities, Actor, ApprovalAnswer, ApprovalScope, EventBody, Instruction, Intent, JsonText, ModelMessage,
+    PatchReport, Preset, Remember, Role, TurnEnd, WhenBusy,
 };
-use loggia_engine::Told;
+use loggia_engine::{NewSession, Told};
 use loggia_tests::{Player, World};
 
+use crate::commands::runs;
 use crate::world;
 
 const SECRET: &str = "correct-horse-battery-staple";
@@ -164,11 +165,150 @@ async fn a_secret_is_masked_in_what_is_told_and_not_kept() {
         .iter()
         .filter_map(|told| match told {
             Told::Passing(passing) => trace(&**passing),
-            Told::Event(_) | Told::Reply(_) => None,
+            Told::Reply(piece) => trace(piece),
+            Told::Event(_) => None,
         })
         .collect();
-    let output = ("ToolOutput".to_owned(), false);
-    assert!(!traces.is_empty() && traces.iter().all(|trace| *trace == output), "{traces:?}");
+    let leaks: Vec<_> = traces.iter().filter(|(_, leaks)| *leaks).collect();
+    assert!(leaks.is_empty(), "{leaks:?}");
+    for kind in ["ToolOutput", "ReplyPiece"] {
+        assert!(traces.iter().any(|(name, _)| name == kind), "{kind} in {traces:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_pieces_of_a_reply_with_a_secret_are_the_whole() {
+    let script = spell(
+        r#"
+        [[reply]]
+        parts = [
+            { thought = "hm HALF" }, { thought = "OTHER hm, the password is well known" },
+            { text = "so HALF" }, { text = "OTHER it is, and API_" }, { text = "KEY" }, { text = "=f00ba7f00ba7" },
+            { text = " was it; the to" }, { text = "ken is no secr" }, { text = "et at all" },
+        ]
+        "#,
+    );
+    let world = world().secret(SECRET).start(&script).await;
+    let (session, mut alice) = world.play(Preset::Full).await;
+    alice.play("go").await;
+    let (mut text, mut thought) = (String::new(), String::new());
+    for told in &alice.heard {
+        if let Told::Reply(piece) = told {
+            text.push_str(&piece.text);
+            thought.push_str(&piece.thought);
+        }
+    }
+    let whole = world.journal(session).await.into_iter().find_map(|event| match event.body {
+        EventBody::MessageEnded { message, .. } => Some(message),
+        _ => None,
+    });
+    let whole = whole.unwrap();
+    assert_eq!(
+        text,
+        format!("so {MARK} it is, and API_KEY=[masked: secret] was it; the token is no secret at all")
+    );
+    assert_eq!(thought, format!("hm {MARK} hm, the password is well known"));
+    assert_eq!((text, Some(thought)), (whole.text, whole.thought));
+}
+
+#[tokio::test]
+async fn a_secret_is_masked_in_what_is_kept_of_a_running_reply() {
+    let script = spell("[[reply]]\nparts = [{ text = \"so SECRET it is \" }, { hang = true }]");
+    let world = world().secret(SECRET).start(&script).await;
+    let (session, mut alice) = world.play(Preset::Full).await;
+    alice.prompt("go").await.unwrap();
+    alice.until_reply().await;
+    let kept = loop {
+        if let Some(kept) = world.store.kept_reply(session).await.unwrap() {
+            break kept;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(kept.text, format!("so {MARK} it is "));
+}
+
+#[tokio::test]
+async fn a_secret_in_a_title_is_masked_from_the_start() {
+    let world = world().secret(SECRET).start("").await;
+    let new = NewSession { title: Some(SECRET.to_owned()), ..NewSession::new(world.workspace.id) };
+    let session = world.engine.open_session(new, Actor::Engine).await.unwrap();
+    assert_eq!(world.engine.session(session).await.unwrap().title.as_deref(), Some(MARK));
+}
+
+#[tokio::test]
+async fn a_secret_is_masked_in_reasons_of_changes_and_in_why_they_failed() {
+    let script = spell(
+        r#"
+        [[reply]]
+        parts = [{ call = { tool = "write_file", arguments = { path = "a", content = "x", reason = "for SECRET", acceptance_criteria = ["SECRET works"] } } }]
+
+        [[reply]]
+        parts = [{ text = "Done." }]
+        "#,
+    );
+    let world = world().secret(SECRET).start(&script).await;
+    let session = world.open(Preset::Full).await;
+    let abilities = Abilities { applies_patches: true, ..Abilities::default() };
+    let mut alice = world.join(session, "alice", Role::Drive, abilities).await;
+    alice.prompt("write").await.unwrap();
+    alice.until_started().await;
+    let patch = *alice.state().await.proposed.keys().next().unwrap();
+    let report = PatchReport::Failed { message: SECRET.to_owned() };
+    alice.seat.intend(Intent::ReportPatch { patch, report }).await.unwrap();
+    alice.until_done().await;
+    let journal = world.journal(session).await;
+    let traces: Vec<_> = journal.into_iter().filter_map(|event| trace(&without_deeds(event.body))).collect();
+    assert!(traces.iter().all(|(_, leaks)| !leaks), "{traces:?}");
+    for kind in ["PatchProposed", "PatchDropped"] {
+        assert!(traces.iter().any(|(name, _)| name == kind), "{kind} in {traces:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_is_masked_in_an_error_that_is_tried_again() {
+    let script = spell(
+        r#"
+        [[reply]]
+        parts = [{ error = { kind = "transient", message = "SECRET is slow", retry_after_ms = 1 } }]
+
+        [[reply]]
+        parts = [{ text = "Done." }]
+        "#,
+    );
+    let world = world().secret(SECRET).start(&script).await;
+    let (_, mut alice) = world.play(Preset::Full).await;
+    alice.play("go").await;
+    assert!(alice.text().contains(&format!("{MARK} is slow")), "{}", alice.text());
+}
+
+#[tokio::test]
+async fn a_secret_is_masked_in_the_variables_a_question_shows() {
+    let script = spell(
+        r#"
+        [[reply]]
+        parts = [{ call = { tool = "run_command", arguments = { command = "true", env = { KEY = "SECRET" } } } }]
+        "#,
+    );
+    let world = world().secret(SECRET).start(&script).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    alice.prompt("go").await.unwrap();
+    alice.until_asked().await;
+    let journal = world.journal(session).await;
+    let traces: Vec<_> = journal.into_iter().filter_map(|event| trace(&without_deeds(event.body))).collect();
+    assert_eq!(traces, [("ApprovalAsked".to_owned(), false)]);
+}
+
+#[tokio::test]
+async fn an_answer_about_a_command_with_a_secret_is_no_rule() {
+    let world = world().secret(SECRET).start(&runs(&format!("echo {SECRET}"))).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    let rules = world.engine.policy(world.workspace.id).unwrap().rules.len();
+    alice.prompt("go").await.unwrap();
+    let approval = alice.until_asked().await;
+    let answer = ApprovalAnswer { scope: ApprovalScope::All, remember: Remember::Workspace, comment: None };
+    alice.seat.intend(Intent::Decide { approval, answer }).await.unwrap();
+    alice.until_done().await;
+    assert_eq!(world.engine.policy(world.workspace.id).unwrap().rules.len(), rules);
 }
 
 #[tokio::test]

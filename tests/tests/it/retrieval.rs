@@ -167,6 +167,42 @@ async fn an_index_that_is_not_ready_is_not_asked() {
 }
 
 #[tokio::test]
+async fn what_was_found_leaves_room_in_a_small_window() {
+    let long = "let word = 1;\n".repeat(1000);
+    let found: Vec<CodeFinding> =
+        (0..20).map(|number| finding(&format!("src/{number}.rs"), (1, 1000), &long)).collect();
+    let world = world().index(finds(&found)).start(&format!("context_tokens = 4000\n{LOOKS}")).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    assert_eq!(alice.play("make sorting faster").await, TurnEnd::Done);
+    let said = said(&world.model.requests()[0]);
+    assert!(said.contains("src/0.rs"), "the best of it is told: {said}");
+    assert!(said.len() / 4 < 4000, "about {} tokens for a window of 4000", said.len() / 4);
+}
+
+#[tokio::test]
+async fn secrets_in_instructions_and_in_what_was_found_stay_here() {
+    const SECRET: &str = "correct-horse-battery-staple";
+    let index = finds(&[finding("src/a.rs", (1, 1), &format!("const KEY: &str = \"{SECRET}\";"))]);
+    let world = world().secret(SECRET).file("AGENTS.md", format!("The key is {SECRET}.")).index(index);
+    let world = world.start(LOOKS).await;
+    let (_, mut alice) = world.play(Preset::Full).await;
+    alice.play("go").await;
+    let said = said(&world.model.requests()[0]);
+    assert!(said.contains("The key is [masked: known secret].") && said.contains("const KEY"), "{said}");
+    assert!(!said.contains(SECRET), "{said}");
+}
+
+#[tokio::test]
+async fn an_index_that_never_answers_holds_no_turn_up() {
+    let index = finds(&[finding("src/sort.rs", (3, 7), "fn quick_sort() {}")]);
+    index.awake.send_replace(false);
+    let world = world().index(Arc::clone(&index) as _).start(LOOKS).await;
+    let (_, mut alice) = world.play(Preset::Ask).await;
+    assert_eq!(alice.play("make sorting faster").await, TurnEnd::Done);
+    assert_eq!(index.asked(), 1, "and is not asked four times");
+}
+
+#[tokio::test]
 async fn a_slow_index_is_waited_for_and_a_stuck_one_is_cancelled_with_its_turn() {
     let index = finds(&[finding("src/sort.rs", (3, 7), "fn quick_sort() {}")]);
     let world = world().index(Arc::clone(&index) as _).start(LOOKS).await;

@@ -1,11 +1,15 @@
 //! Sessions as things: listed, renamed, split, taken elsewhere, deleted, unloaded.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use loggia_domain::{Abilities, Actor, Intent, Preset, Role, Seq, SessionQuery, StoreError};
-use loggia_engine::{EngineError, FeedClosed, IntentError, OnLeave};
+use loggia_engine::{Engine, EngineError, FeedClosed, IntentError, OnLeave, Parts, Settings};
+use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
+use loggia_runner::CommandRunner;
 use loggia_tests::{Write, client};
+use loggia_wire::child::Keeper;
 
 use crate::world;
 
@@ -153,4 +157,24 @@ async fn the_engines_own_directories_are_no_workspaces() {
         assert!(matches!(refused, Err(EngineError::OwnDirectory(_))), "{}: {refused:?}", path.display());
     }
     assert_eq!(world.engine.workspaces().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_engines_own_directories_are_known_by_their_real_paths() {
+    let directory = tempfile::tempdir().unwrap();
+    let (real, link) = (directory.path().join("real"), directory.path().join("link"));
+    std::fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let model = ScriptedModel::new(Script::parse(TALK).unwrap());
+    let keeper = Keeper::new(crate::KEEPER, ["keep"]);
+    let parts = Parts {
+        store: loggia_tests::open_store(directory.path()),
+        models: Arc::new(ScriptedCatalogue::single(Arc::new(model))),
+        tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+        runner: Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default())),
+        index: Arc::new(|_| None),
+    };
+    let engine = Engine::start(parts, Settings::new(link)).await.unwrap();
+    let refused = engine.register_workspace(&real, None).await;
+    assert!(matches!(refused, Err(EngineError::OwnDirectory(_))), "{refused:?}");
 }

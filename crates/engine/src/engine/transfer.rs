@@ -1,16 +1,21 @@
 //! Sessions that are split, taken elsewhere and brought back.
 
-use loggia_domain::{Actor, EventBody, NewEvent, Seq, SessionId, SessionSummary, Timestamp, WorkspaceId};
+use loggia_domain::{
+    Actor, Event, EventBody, NewEvent, Seq, SessionId, SessionSummary, Timestamp, WorkspaceId,
+};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, foreign};
 use crate::error::EngineError;
+
+/// How many events can follow a closing, and more: what a command did that the closing cut, and its checkpoint.
+const AFTER_CLOSING: u64 = 8;
 
 /// How many events are exported at a time.
 const PAGE: usize = 512;
 
 impl Engine {
     /// Splits a session at an event: the new one begins as this one was then. What was open at that point is
-    /// closed as interrupted when the new session is first used. Files are not touched.
+    /// closed as interrupted when the new session is first used; a closing is not copied. Files are not touched.
     ///
     /// # Errors
     /// If there is no such session or event, or the store cannot.
@@ -20,6 +25,7 @@ impl Engine {
         if at == Seq(0) || at > summary.last_seq {
             return Err(EngineError::NoSuchEvent(at.0));
         }
+        let at = self.before_closing(from, at).await?;
         let state = self.state(from).await?;
         let body = EventBody::SessionOpened {
             workspace: summary.workspace,
@@ -36,6 +42,16 @@ impl Engine {
         Ok(to)
     }
 
+    /// The event itself; or, if the session had been closed by then, the one before that.
+    async fn before_closing(&self, session: SessionId, at: Seq) -> Result<Seq, EngineError> {
+        let after = Seq(at.0.saturating_sub(AFTER_CLOSING));
+        let limit = usize::try_from(at.0 - after.0).unwrap_or(usize::MAX);
+        let events = self.shared.parts.store.events(session, after, limit).await?;
+        let is_closing = |event: &&Event| matches!(event.body, EventBody::SessionClosed { .. });
+        let closing = events.iter().filter(|event| event.seq <= at).find(is_closing);
+        Ok(closing.map_or(at, |closing| Seq(closing.seq.0 - 1)))
+    }
+
     /// Up to a page of a session's events after a number, as lines of JSON, each with its number.
     ///
     /// # Errors
@@ -44,7 +60,8 @@ impl Engine {
         Ok(self.shared.parts.store.export(id, after, PAGE).await?)
     }
 
-    /// Makes a session of exported lines. Changes from before cannot be undone there: only the journal travels.
+    /// Makes a session of exported lines. It has the workspace's preset, and remembers no answers: what was allowed
+    /// elsewhere is not allowed here. Changes from before cannot be undone there: only the journal travels.
     ///
     /// # Errors
     /// If a line is no event, or the store cannot.
@@ -54,6 +71,9 @@ impl Engine {
         lines: Vec<String>,
     ) -> Result<SessionSummary, EngineError> {
         self.shared.parts.store.workspace(workspace).await?;
+        // A journal may be large.
+        let lines = tokio::task::spawn_blocking(move || foreign::without_permissions(lines)).await;
+        let lines = lines.map_err(|error| EngineError::Unfinished(error.to_string()))??;
         Ok(self.shared.parts.store.import(SessionId::new(), workspace, lines).await?)
     }
 }

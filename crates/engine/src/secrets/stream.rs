@@ -25,11 +25,23 @@ const CONTEXT: usize = 256;
 pub struct MaskStream {
     masker: Masker,
     held: String,
+    /// So much of what is held was told by somebody else and is only looked at.
+    told: usize,
 }
 
 impl MaskStream {
     pub(super) fn new(masker: Masker) -> Self {
-        Self { masker, held: String::new() }
+        Self::after(masker, "")
+    }
+
+    /// For what follows a text that was told already.
+    pub(super) fn after(masker: Masker, told: &str) -> Self {
+        Self { masker, held: told.to_owned(), told: told.len() }
+    }
+
+    /// Whether all that came has been given.
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.held.len() == self.told
     }
 
     /// Takes a piece and gives what can be told already.
@@ -57,7 +69,9 @@ impl MaskStream {
     fn give(&mut self, end: usize) -> String {
         let rest = self.held.split_off(end);
         let settled = std::mem::replace(&mut self.held, rest);
-        self.masker.mask(&settled).into_owned()
+        let told = self.told.min(end);
+        self.told -= told;
+        self.masker.mask_after(&settled, told).into_owned()
     }
 
     /// How much of what is held can no longer become part of a secret. Ends between two words.

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::changes::{ApplyError, ApplyKind, ApplyMark};
 use crate::session::actor::Actor;
+use crate::session::running::HandedOut;
 use crate::session::state::State;
 use crate::workspace::{Watch, Work};
 
@@ -30,6 +31,8 @@ pub(crate) enum Ask {
     Report(Reported),
     /// A command begins on this machine. It is over when its call's end is stored.
     Command(CallId, Watch, oneshot::Sender<()>),
+    /// A client applies these from here on. It is over when their call's end is stored.
+    HandedOut(Box<HandedOut>, oneshot::Sender<()>),
     /// Change files, then store what that comes to.
     Apply(Box<ApplyAsk>),
 }
@@ -120,6 +123,10 @@ impl Link {
         self.ask(|answer| Ask::Command(call, watch, answer)).await
     }
 
+    pub(crate) async fn hand_out(&self, patches: HandedOut) -> Result<(), Halt> {
+        self.ask(|answer| Ask::HandedOut(Box::new(patches), answer)).await
+    }
+
     pub(crate) async fn apply(
         &self,
         kind: ApplyKind,
@@ -154,8 +161,9 @@ impl Actor {
                 let done = self.record(self.turn_id(), bodies).await;
                 let recorded = done.is_ok();
                 if let Some(turn) = self.turn.as_mut().filter(|_| recorded) {
-                    // What the command changed is in the journal now.
+                    // What the command or the client changed is in the journal now.
                     turn.command.take_if(|(call, _)| ended == Some(*call));
+                    turn.handed_out.take_if(|patches| ended == Some(patches.call));
                 }
                 let _ = answer.send(done);
                 match asks && recorded {
@@ -189,6 +197,13 @@ impl Actor {
             Ask::Command(call, watch, answer) => {
                 if let Some(turn) = &mut self.turn {
                     turn.command = Some((call, watch));
+                }
+                let _ = answer.send(());
+                Ok(())
+            }
+            Ask::HandedOut(patches, answer) => {
+                if let Some(turn) = &mut self.turn {
+                    turn.handed_out = Some(*patches);
                 }
                 let _ = answer.send(());
                 Ok(())

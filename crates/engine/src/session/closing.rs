@@ -24,7 +24,7 @@ pub(super) fn closing(state: &State, end: TurnEnd, reply: Option<RunningReply>) 
     let withdrawn = |patch| EventBody::PatchDropped { patch, failure: PatchFailure::Withdrawn };
     events.extend(state.proposed.keys().copied().map(withdrawn));
     events.extend(turn.calls.iter().map(|open| end_of(open, ToolOutcome::Cancelled)));
-    events.push(EventBody::TurnEnded { end, usage: turn.usage });
+    events.push(EventBody::TurnEnded { end, usage: turn.usage, by: None });
     events
 }
 
@@ -45,6 +45,5 @@ fn cut_reply(reply: RunningReply) -> EventBody {
     let thought = Some(thought).filter(|thought| !thought.is_empty());
     let message = AssistantMessage { id: message, text, thought, calls: Vec::new() };
     // What a cut reply used, nobody said.
-    let usage = Usage { micro_dollars: Some(0), ..Usage::default() };
-    EventBody::MessageEnded { message, cut: true, usage }
+    EventBody::MessageEnded { message, cut: true, usage: Usage::NONE }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loggia_domain::{
     Accepted, Actor as Who, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId,
     CommandReport, EventBody, FileChange, Instruction, Intent, JsonText, ModelName, PatchId, PatchReport,
-    Question, Remember, Role, Seq, StoreError, TurnEnd, TurnId, WhenBusy,
+    Question, Remember, Role, Seq, StoreError, TurnId, WhenBusy,
 };
 
 use crate::changes::{self, ApplyError, ApplyKind};
@@ -29,7 +29,7 @@ impl Actor {
         match intent {
             Intent::Prompt { instruction, when_busy } => self.prompt(instruction, when_busy, by).await,
             Intent::UpdateContext { context } => self.update_context(context, by).await,
-            Intent::Cancel { reason } => self.cancel(reason.as_deref(), &by).await,
+            Intent::Cancel { reason } => self.cancel(reason.as_deref(), by).await,
             Intent::Decide { approval, answer } => self.answer(approval, answer, by).await,
             Intent::ReportPatch { patch, report } => self.report_patch(id, patch, report),
             Intent::ReportCommand { call, report } => self.report_command(id, call, report),
@@ -89,10 +89,11 @@ impl Actor {
         Ok(self.accepted())
     }
 
-    async fn cancel(&mut self, reason: Option<&str>, by: &Who) -> Result<Accepted, IntentError> {
+    async fn cancel(&mut self, reason: Option<&str>, by: Who) -> Result<Accepted, IntentError> {
         let Some(turn) = self.turn_id() else { return Err(IntentError::NothingRuns) };
-        tracing::info!(session = %self.id, %turn, ?by, reason, "a turn is cancelled");
-        self.end_turn(TurnEnd::Cancelled).await?;
+        let reason = reason.map(|reason| self.shared.masker.mask(reason));
+        tracing::info!(session = %self.id, %turn, ?by, reason = reason.as_deref(), "a turn is cancelled");
+        self.cancel_turn(by).await?;
         Ok(Accepted { seq: self.state.last_seq, turn: Some(turn) })
     }
 
@@ -112,7 +113,7 @@ impl Actor {
 
     async fn close(&mut self, by: Who) -> Result<Accepted, IntentError> {
         if self.state.turn.is_some() {
-            self.end_turn(TurnEnd::Cancelled).await?;
+            self.cancel_turn(by.clone()).await?;
         }
         self.note(EventBody::SessionClosed { by }).await
     }
@@ -282,9 +283,10 @@ impl Actor {
         use crate::session::seat::OnLeave;
         for id in clients {
             let Some((client, on_leave)) = self.seats.leave(id) else { continue };
+            let by = Who::from(&client);
             self.handle.feed.pass(loggia_domain::Passing::ClientLeft { client });
             if on_leave == OnLeave::Abort && !self.seats.anyone_drives() && self.state.turn.is_some() {
-                self.end_turn(TurnEnd::Cancelled).await?;
+                self.cancel_turn(by).await?;
             }
         }
         Ok(())
@@ -312,6 +314,9 @@ const MAX_PROMPT: usize = 4 << 20;
 const MAX_COMMENT: usize = 64 << 10;
 const MAX_TITLE: usize = 1 << 10;
 
+/// More than a person can choose among.
+const MAX_CHOSEN: usize = 10_000;
+
 /// What is larger than anybody needs is refused before it is kept for ever.
 fn check_size(intent: &Intent) -> Result<(), IntentError> {
     let fits = |what: &'static str, text: Option<&str>, limit: usize| match text {
@@ -324,9 +329,29 @@ fn check_size(intent: &Intent) -> Result<(), IntentError> {
             fits("the context", instruction.context.as_ref().map(|context| context.0.as_str()), MAX_PROMPT)
         }
         Intent::UpdateContext { context } => fits("the context", Some(&context.0), MAX_PROMPT),
-        Intent::Decide { answer, .. } => fits("the comment", answer.comment.as_deref(), MAX_COMMENT),
+        Intent::Decide { answer, .. } => {
+            fits("the comment", answer.comment.as_deref(), MAX_COMMENT)?;
+            match chosen(&answer.scope) > MAX_CHOSEN {
+                true => Err(IntentError::BadAnswer(format!("it names more than {MAX_CHOSEN} changes"))),
+                false => Ok(()),
+            }
+        }
+        Intent::ReportPatch { report: PatchReport::Failed { message }, .. } => {
+            fits("the message", Some(message), MAX_COMMENT)
+        }
+        Intent::SetModel { model } => fits("the model's name", Some(&model.0), MAX_TITLE),
+        Intent::Cancel { reason } => fits("the reason", reason.as_deref(), MAX_COMMENT),
         Intent::Rename { title } => fits("the title", Some(title), MAX_TITLE),
         _ => Ok(()),
+    }
+}
+
+/// How many changes and hunks an answer names.
+fn chosen(scope: &ApprovalScope) -> usize {
+    match scope {
+        ApprovalScope::None | ApprovalScope::All => 0,
+        ApprovalScope::Patches(patches) => patches.len(),
+        ApprovalScope::Hunks(hunks) => hunks.iter().map(|(_, chosen)| 1 + chosen.len()).sum(),
     }
 }
 

@@ -4,7 +4,7 @@
 //! changes and the paths, since they are carried out as they stand; and the command line a question shows is masked
 //! only there, not where it runs.
 
-use loggia_domain::{EventBody, JsonText, Question, ToolOutcome, TurnEnd, TurnFailure};
+use loggia_domain::{EventBody, JsonText, PatchFailure, Question, ToolOutcome, TurnEnd, TurnFailure};
 
 use crate::secrets::Masker;
 
@@ -17,6 +17,7 @@ pub(crate) fn masked(masker: &Masker, mut body: EventBody) -> EventBody {
     };
     let json = |json: &mut JsonText| text(&mut json.0);
     match &mut body {
+        EventBody::SessionOpened { title, .. } => title.iter_mut().for_each(text),
         EventBody::SessionRenamed { title, .. } => text(title),
         EventBody::InstructionQueued { instruction, .. } | EventBody::TurnStarted { instruction, .. } => {
             text(&mut instruction.text);
@@ -31,10 +32,19 @@ pub(crate) fn masked(masker: &Masker, mut body: EventBody) -> EventBody {
             text(&mut message.text);
             message.thought.iter_mut().for_each(text);
         }
-        EventBody::ApprovalAsked { question: Question::Command { command, reason, .. }, .. } => {
+        EventBody::ApprovalAsked {
+            question: Question::Command { command, reason, environment, directory: _ },
+            ..
+        } => {
             text(command);
             reason.iter_mut().for_each(text);
+            environment.iter_mut().for_each(|(_, value)| text(value));
         }
+        EventBody::PatchProposed { patch } => {
+            text(&mut patch.rationale);
+            patch.acceptance_criteria.iter_mut().for_each(text);
+        }
+        EventBody::PatchDropped { failure: PatchFailure::Unwritable { message }, .. } => text(message),
         EventBody::ApprovalDecided { answer, .. } => answer.comment.iter_mut().for_each(text),
         EventBody::ToolEnded { outcome, .. } => match outcome {
             ToolOutcome::Succeeded { output: told }

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use loggia_domain::{
-    Actor, ApprovalAnswer, ApprovalId, CallId, ClientId, CommandReport, PatchId, PatchReport, TurnEnd,
-    TurnFailure,
+    Actor, ApprovalAnswer, ApprovalId, CallId, ClientId, CommandReport, ContentHash, FileState, PatchId,
+    PatchReport, TurnEnd, TurnFailure,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::session::asks::Ask;
+use crate::turn::Chosen;
 use crate::workspace::Watch;
 
 /// A turn's task. Dropping it ends it at its next pause: its model stops, its command is killed.
@@ -18,6 +19,27 @@ pub(crate) struct RunningTurn {
     pub(crate) asks: mpsc::Receiver<Ask>,
     /// The call whose command runs on this machine now, and what the files were before it.
     pub(crate) command: Option<(CallId, Watch)>,
+    /// What a client is applying now.
+    pub(crate) handed_out: Option<HandedOut>,
+}
+
+/// Patches of one call that a client was given to apply.
+#[derive(Debug)]
+pub(crate) struct HandedOut {
+    pub(crate) call: CallId,
+    pub(crate) client: ClientId,
+    pub(crate) chosen: Vec<Chosen>,
+    /// What each file was, kept for undoing.
+    pub(crate) before: Vec<Option<FileState>>,
+    /// What each file is to hold; nothing if it is to go.
+    pub(crate) wanted: Vec<Option<ContentHash>>,
+}
+
+/// What was under way when a turn was cut.
+#[derive(Debug, Default)]
+pub(super) struct Cut {
+    pub(super) command: Option<(CallId, Watch)>,
+    pub(super) handed_out: Option<HandedOut>,
 }
 
 impl RunningTurn {
@@ -34,14 +56,14 @@ impl RunningTurn {
     }
 
     /// Ends the task and waits until it has gone, so that nothing of it comes after: a piece of its reply would be
-    /// told and not kept. Gives the command that was cut.
-    pub(super) async fn stop(mut self) -> Option<(CallId, Watch)> {
+    /// told and not kept. Gives what was cut.
+    pub(super) async fn stop(mut self) -> Cut {
         self.task.abort();
         // One that has ended by itself may have been asked for its end already, which can be done only once.
         if !self.task.is_finished() {
             let _ = (&mut self.task).await;
         }
-        self.command
+        Cut { command: self.command, handed_out: self.handed_out }
     }
 }
 

@@ -21,10 +21,12 @@ use loggia_domain::{
 };
 
 pub use history::{History, HistoryItem, Said};
+pub(crate) use history::{partly, says};
 pub use open_turn::{CallStage, OpenCall, OpenTurn};
 pub use undo::{UndoStack, Undoable};
 
 use crate::policy;
+use crate::secrets;
 
 /// Everything a session is between two events.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,7 +170,7 @@ impl State {
             cut: None,
             queue: VecDeque::new(),
             history: History::default(),
-            usage: Usage { micro_dollars: Some(0), ..Usage::default() },
+            usage: Usage::NONE,
             spent: 0,
             plan: None,
             pending: BTreeMap::new(),
@@ -208,6 +210,8 @@ impl State {
             EventBody::SessionOpened { .. } => {}
             EventBody::SessionRenamed { title, .. } => self.title = Some(title.clone()),
             EventBody::ModelChanged { model, .. } => self.model = Some(model.clone()),
+            // A fork is there to be used, whatever became of the session it was split from.
+            EventBody::SessionClosed { .. } if self.is_copied(event.seq) => {}
             EventBody::SessionClosed { .. } => self.closed = true,
             // What waited in the session this one was split from waits there.
             EventBody::InstructionQueued { .. } if self.is_copied(event.seq) => {}
@@ -226,11 +230,9 @@ impl State {
             EventBody::Retrieved { .. } => {}
             EventBody::PlanChanged { plan } => self.plan = Some(plan.clone()),
             EventBody::MessageEnded { message, cut, usage } => {
-                self.usage = self.usage.plus(*usage);
-                self.spent = self.spent.saturating_add(usage.micro_dollars.unwrap_or(0));
+                self.use_up(*usage);
                 if let Some(turn) = &mut self.turn {
                     turn.steps += 1;
-                    turn.usage = turn.usage.plus(*usage);
                     turn.context_tokens = usage.input.saturating_add(usage.output);
                 }
                 self.history.push(event.seq, Said::Assistant { message: message.clone(), cut: *cut });
@@ -257,11 +259,9 @@ impl State {
                 let files: Vec<FileChange> = changes.iter().map(|observed| observed.change.clone()).collect();
                 self.changed(event.turn, &files);
             }
-            EventBody::PatchApplied { patch, change, .. } => {
+            EventBody::PatchApplied { patch, hunks, change, .. } => {
                 self.changed(event.turn, change.as_slice());
-                if self.proposed.remove(patch).is_some() {
-                    self.applied.push(*patch);
-                }
+                self.apply_patch(event.seq, *patch, hunks.as_deref());
             }
             EventBody::PatchDropped { patch, failure } => self.drop_patch(event.seq, *patch, failure),
             EventBody::BatchStarted { batch } => {
@@ -292,8 +292,11 @@ impl State {
                 self.undo.undo(*checkpoint, &mut self.history);
             }
             EventBody::Redone { checkpoint, .. } => self.undo.redo(*checkpoint, &mut self.history),
-            EventBody::HistoryCompacted { through, summary } => self.history.compact(*through, summary),
-            EventBody::TurnEnded { end, .. } => self.end_turn(end),
+            EventBody::HistoryCompacted { through, summary, usage } => {
+                self.use_up(*usage);
+                self.history.compact(*through, summary);
+            }
+            EventBody::TurnEnded { end, by, .. } => self.end_turn(event.seq, end, by.as_ref()),
         }
     }
 
@@ -317,16 +320,27 @@ impl State {
     fn continue_turn(&mut self, event: &Event, by: &Actor) {
         let Some((turn, end)) = self.cut.take() else { return };
         self.history.push(event.seq, Said::Notice(continuing(&end)));
-        self.turn = Some(OpenTurn { by: by.clone(), steps: 0, calls: Vec::new(), ..turn });
+        self.turn = Some(OpenTurn { by: by.clone(), ended_by: None, steps: 0, calls: Vec::new(), ..turn });
     }
 
-    fn end_turn(&mut self, end: &TurnEnd) {
-        let Some(turn) = self.turn.take() else { return };
+    fn end_turn(&mut self, seq: Seq, end: &TurnEnd, by: Option<&Actor>) {
+        let Some(mut turn) = self.turn.take() else { return };
+        self.tell_comment(seq);
         self.pending.clear();
         self.proposed.clear();
         self.batch = None;
         if *end != TurnEnd::Done {
+            turn.ended_by = by.cloned();
             self.cut = Some((turn, end.clone()));
+        }
+    }
+
+    /// Counts what a model used, for the session and its turn.
+    fn use_up(&mut self, usage: Usage) {
+        self.usage = self.usage.plus(usage);
+        self.spent = self.spent.saturating_add(usage.micro_dollars.unwrap_or(0));
+        if let Some(turn) = &mut self.turn {
+            turn.usage = turn.usage.plus(usage);
         }
     }
 
@@ -361,7 +375,8 @@ impl State {
         self.decided.insert(approval, (answer.clone(), by.clone()));
     }
 
-    /// What an answer that is to be remembered amounts to. Part of a yes is no rule.
+    /// What an answer that is to be remembered amounts to. Part of a yes is no rule, nor is an answer about a command
+    /// that holds a secret: a rule would have to hold it too.
     pub(crate) fn remembered(&self, question: &Question, answer: &ApprovalAnswer) -> Option<Vec<Rule>> {
         use loggia_domain::{ApprovalScope, Remember};
         let decision = match (&answer.scope, answer.remember) {
@@ -370,6 +385,9 @@ impl State {
             (ApprovalScope::None, _) => Decision::Deny,
             (ApprovalScope::Patches(_) | ApprovalScope::Hunks(_), _) => return None,
         };
+        if matches!(question, Question::Command { command, .. } if secrets::is_masked(command)) {
+            return None;
+        }
         let (tool, demand) = open_turn::demand_of(question, &self.proposed);
         Some(policy::rules_like(&tool, &demand, decision))
     }
@@ -380,6 +398,26 @@ impl State {
         let open = turn.calls.remove(place);
         turn.tools_used.insert(open.call.tool.clone());
         self.history.push(seq, Said::Tool { call: open.call, outcome: outcome.clone() });
+    }
+
+    /// What whoever decided about the collection wants the model to know. The calls have long been answered; only
+    /// so does it hear of it, after what became of the changes.
+    fn tell_comment(&mut self, seq: Seq) {
+        let asked = self.batch.as_ref().and_then(|batch| batch.asked);
+        let Some((answer, by)) = asked.and_then(|approval| self.decided.get(&approval)) else { return };
+        // What the engine answers when it closes a question is no word of anybody's.
+        if let (Some(comment), true) = (&answer.comment, *by != Actor::Engine) {
+            self.history.push(seq, Said::Notice(history::says(comment)));
+        }
+    }
+
+    fn apply_patch(&mut self, seq: Seq, id: PatchId, hunks: Option<&[usize]>) {
+        let Some(patch) = self.proposed.remove(&id) else { return };
+        self.applied.push(id);
+        let collected = self.batch.as_ref().is_some_and(|batch| batch.patches.contains(&id));
+        if let (true, Some(hunks)) = (collected, hunks) {
+            self.history.push(seq, Said::Notice(history::partly(&patch, hunks)));
+        }
     }
 
     fn drop_patch(&mut self, seq: Seq, patch: PatchId, failure: &PatchFailure) {

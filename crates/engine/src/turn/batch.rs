@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use loggia_domain::{
     ApprovalId, BatchId, EventBody, Executor, FileChange, FileChangeKind, Patch, PatchFailure, PatchId,
-    Question, Risk, Timestamp, ToolOutcome, TurnEnd,
+    Question, Risk, Timestamp, ToolOutcome,
 };
 
 use crate::changes::ApplyKind;
 use crate::session::{Batch, OpenCall, State};
 use crate::turn::calls::ended;
 use crate::turn::edits::{applied_events, choose, demand_of, failures};
-use crate::turn::{Stop, Turn};
+use crate::turn::{Stop, Turn, end_after_batch};
 use crate::workspace::Work;
 
 /// What the journal uses as the tool's name when a whole collection is asked about.
@@ -77,7 +77,10 @@ impl Turn {
     /// Waits for the decision about the collection and carries it out; then the turn is over.
     pub(super) async fn decide_batch(&self, state: &State) -> Result<(), Stop> {
         let usage = state.turn.as_ref().map(|turn| turn.usage).unwrap_or_default();
-        let done = EventBody::TurnEnded { end: TurnEnd::Done, usage };
+        // A policy that cannot be read does not keep people from deciding; whether it is done is another matter.
+        let policy = self.workspace.policy(&self.shared).ok();
+        let end = end_after_batch(state, policy.as_deref());
+        let done = EventBody::TurnEnded { end, usage, by: None };
         // It may have been answered already, by somebody who was quick or wants no questions.
         let asked = state.batch.as_ref().and_then(|batch| batch.asked);
         let Some(approval) = asked else { return Ok(self.link.record(vec![done]).await?) };

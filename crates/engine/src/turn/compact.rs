@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use loggia_domain::{
-    EventBody, Model, ModelError, ModelErrorKind, ModelInfo, ModelMessage, ModelRequest, ReplyPart,
+    EventBody, Model, ModelError, ModelErrorKind, ModelInfo, ModelMessage, ModelRequest, ReplyPart, Usage,
 };
 
 use crate::session::{HistoryItem, Said, State};
@@ -69,12 +69,12 @@ impl Turn {
         };
         let old = &items[..place];
         let Some(through) = old.last().map(|item| item.seq) else { return Ok(()) };
-        let mut summary = self.summarise(model, old, info).await?;
+        let (mut summary, usage) = self.summarise(model, old, info).await?;
         if let Some(turn) = state.turn.as_ref().filter(|turn| turn.began_at <= through) {
             summary.push_str("\n\nThe instruction being worked on: ");
             summary.push_str(&turn.instruction.text);
         }
-        Ok(self.link.record(vec![EventBody::HistoryCompacted { through, summary }]).await?)
+        Ok(self.link.record(vec![EventBody::HistoryCompacted { through, summary, usage }]).await?)
     }
 
     async fn summarise(
@@ -82,8 +82,8 @@ impl Turn {
         model: &Arc<dyn Model>,
         old: &[Arc<HistoryItem>],
         info: &ModelInfo,
-    ) -> Result<String, Stop> {
-        let mut text = render(old);
+    ) -> Result<(String, Usage), Stop> {
+        let mut text = render(&context::masked(&self.shared.masker, old));
         // The beginning of what is summarised is itself a summary or long done: the newer part matters.
         let most = usize::try_from(info.context_tokens.saturating_mul(3)).unwrap_or(usize::MAX);
         if text.len() > most {
@@ -93,15 +93,17 @@ impl Turn {
         let messages = vec![ModelMessage::System(ASK.to_owned()), ModelMessage::User(text)];
         let request = ModelRequest { messages, tools: Arc::from([]), max_output: None };
         let mut failures = 0;
+        // What a failed attempt used was used, too.
+        let mut used = Usage::NONE;
         loop {
-            match summary_of(model, request.clone()).await {
-                Ok(summary) => return Ok(summary),
+            match summary_of(model, request.clone(), &mut used).await {
+                Ok(summary) => return Ok((summary, used)),
                 Err(ModelError { kind: ModelErrorKind::Transient { retry_after }, message })
                     if failures < reply::RETRIES =>
                 {
                     failures += 1;
                     let error = ModelError { kind: ModelErrorKind::Transient { retry_after }, message };
-                    reply::wait(&self.feed, &error, failures, retry_after).await;
+                    reply::wait(&self.feed, &self.shared.masker, &error, failures, retry_after).await;
                 }
                 Err(error) => return Err(failed(&error)),
             }
@@ -110,12 +112,20 @@ impl Turn {
 }
 
 /// What a model makes of a conversation. One that does not stop is stopped.
-async fn summary_of(model: &Arc<dyn Model>, request: ModelRequest) -> Result<String, ModelError> {
+async fn summary_of(
+    model: &Arc<dyn Model>,
+    request: ModelRequest,
+    used: &mut Usage,
+) -> Result<String, ModelError> {
+    let before = *used;
     let mut stream = model.reply(request).await?;
     let mut summary = String::new();
     while let Some(part) = stream.next().await {
-        if let ReplyPart::Text(piece) = part? {
-            summary.push_str(&piece);
+        match part? {
+            ReplyPart::Text(piece) => summary.push_str(&piece),
+            // The last one counts.
+            ReplyPart::Usage(usage) => *used = before.plus(usage),
+            ReplyPart::Thought(_) | ReplyPart::Call { .. } => {}
         }
         if summary.len() > MAX_SUMMARY {
             summary.truncate(summary.floor_char_boundary(MAX_SUMMARY));

@@ -1,10 +1,12 @@
 //! What a model is told: who it is, what the workspace says, what was said so far.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use loggia_domain::{CodeFinding, JsonText, ModelMessage, ModelRequest, ToolCall, ToolOutcome};
 
+use crate::secrets::Masker;
 use crate::session::{HistoryItem, Said, State};
 use crate::turn::{Stop, Turn};
 
@@ -29,16 +31,18 @@ impl Turn {
         // A byte for each token of the window: a quarter of it.
         let most = usize::try_from(window).unwrap_or(usize::MAX);
         instructions.truncate(instructions.floor_char_boundary(most));
+        let masker = &self.shared.masker;
+        let instructions = masker.mask(&instructions);
         let found: Vec<CodeFinding> = found.into_iter().filter(|found| judge.may_read(&found.path)).collect();
         let mut messages = vec![ModelMessage::System(system(&instructions, state))];
-        messages.extend(conversation(state.history.items()));
+        messages.extend(conversation(&masked(&self.shared.masker, state.history.items())));
         // A model is never left with its own words last.
         if matches!(messages.last(), Some(ModelMessage::Assistant { .. })) {
             messages
                 .push(ModelMessage::User("Your reply was cut off. Go on from where it stopped.".to_owned()));
         }
         if !found.is_empty() {
-            messages.push(ModelMessage::User(findings(&found)));
+            messages.push(ModelMessage::User(masker.mask(&findings(&found, most)).into_owned()));
         }
         Ok(ModelRequest { messages, tools: self.workspace.specs(), max_output: None })
     }
@@ -56,6 +60,19 @@ fn system(instructions: &str, state: &State) -> String {
         );
     }
     text
+}
+
+/// What was said, without secrets. Everything else was masked before it was stored; only a notice may quote lines
+/// of a change, which are stored as they are carried out.
+pub(super) fn masked(masker: &Masker, items: &[Arc<HistoryItem>]) -> Vec<Arc<HistoryItem>> {
+    let masked = |item: &Arc<HistoryItem>| match &item.said {
+        Said::Notice(text) => match masker.mask(text) {
+            Cow::Borrowed(_) => Arc::clone(item),
+            Cow::Owned(text) => Arc::new(HistoryItem { seq: item.seq, said: Said::Notice(text) }),
+        },
+        _ => Arc::clone(item),
+    };
+    items.iter().map(masked).collect()
 }
 
 /// What was said, as messages. Providers want the results of calls right after the reply that made them: what was
@@ -128,10 +145,19 @@ fn told(outcome: &ToolOutcome) -> (String, bool) {
     }
 }
 
-fn findings(found: &[CodeFinding]) -> String {
+/// What was found, the best first, in no more than so many bytes.
+fn findings(found: &[CodeFinding], most: usize) -> String {
     let mut text = "Code that may belong to this:\n".to_owned();
     for CodeFinding { path, start_line, end_line, snippet, .. } in found {
-        let _ = write!(text, "\n{path}, lines {start_line} to {end_line}:\n```\n{snippet}\n```\n");
+        let room = most.saturating_sub(text.len());
+        let (part, cut) = match snippet.len() > room {
+            true => (&snippet[..snippet.floor_char_boundary(room)], "\n[… cut]"),
+            false => (snippet.as_str(), ""),
+        };
+        if part.is_empty() {
+            break;
+        }
+        let _ = write!(text, "\n{path}, lines {start_line} to {end_line}:\n```\n{part}{cut}\n```\n");
     }
     text
 }

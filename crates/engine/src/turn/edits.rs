@@ -1,5 +1,6 @@
 //! Calls that change files: proposed as patches, decided about, applied by the server or by a client.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use loggia_domain::{
 
 use crate::changes::{self, ApplyError, ApplyKind, Expect, NewContent, Selected, WantedChange};
 use crate::policy::{Judge, Verdict};
-use crate::session::{Halt, OpenCall, State};
+use crate::session::{Halt, HandedOut, OpenCall, State, partly, says};
 use crate::turn::calls::{Clearance, Ready, ended, outcome_of, refused};
 use crate::turn::{Turn, batch};
 use crate::workspace::Work;
@@ -175,7 +176,7 @@ impl Turn {
         };
         let mut facts = vec![EventBody::ToolStarted { call: open.call.id, executor }];
         facts.extend(self.checkpoint().await?);
-        let expected = wanted.iter().map(hash_after).collect();
+        let wanted: Vec<Option<ContentHash>> = wanted.iter().map(hash_after).collect();
         let before = match self.workspace.kept_states(&self.shared.parts.store, &chosen).await {
             Ok(before) => before,
             Err(message) => return self.end(open, failed(message)).await,
@@ -185,6 +186,16 @@ impl Turn {
         for (patch, _) in &chosen {
             reports.push(self.link.expect_patch_report(patch.id, client).await?);
         }
+        let (call, kept) = (open.call.id, before.clone());
+        self.link
+            .hand_out(HandedOut {
+                call,
+                client,
+                chosen: chosen.clone(),
+                before: kept,
+                wanted: wanted.clone(),
+            })
+            .await?;
         self.link.record(facts).await?;
         let mut failures = Vec::new();
         for ((patch, _), report) in chosen.iter().zip(reports) {
@@ -196,7 +207,7 @@ impl Turn {
             }
         }
         let store = &self.shared.parts.store;
-        let (files, unfit) = self.workspace.look_after(store, before, expected, &chosen).await;
+        let (files, unfit) = self.workspace.look_after(store, before, wanted, &chosen).await;
         for (patch, failure) in unfit {
             if failures.iter().all(|(failed, _)| *failed != patch) {
                 failures.push((patch, failure));
@@ -338,8 +349,9 @@ pub(super) fn choose(patches: Vec<Patch>, scope: &ApprovalScope) -> (Vec<Chosen>
             ApprovalScope::All => Some(None),
             ApprovalScope::Patches(ids) => ids.contains(&patch.id).then_some(None),
             ApprovalScope::Hunks(hunks) => {
-                let named = hunks.iter().find(|(id, hunks)| *id == patch.id && !hunks.is_empty());
-                named.map(|(_, hunks)| Some(sorted(hunks)).filter(|hunks| hunks.len() < patch.hunks.len()))
+                let named = hunks_of(patch.id, hunks);
+                let some = named.len() < patch.hunks.len();
+                (!named.is_empty()).then_some(Some(named).filter(|_| some))
             }
         };
         match hunks {
@@ -350,11 +362,11 @@ pub(super) fn choose(patches: Vec<Patch>, scope: &ApprovalScope) -> (Vec<Chosen>
     (chosen, left)
 }
 
-fn sorted(hunks: &[usize]) -> Vec<usize> {
-    let mut hunks = hunks.to_vec();
-    hunks.sort_unstable();
-    hunks.dedup();
-    hunks
+/// The hunks an answer names of a patch, in order. It may name a patch several times.
+fn hunks_of(patch: PatchId, named: &[(PatchId, Vec<usize>)]) -> Vec<usize> {
+    let of_it = named.iter().filter(|(id, _)| *id == patch);
+    let hunks: BTreeSet<usize> = of_it.flat_map(|(_, hunks)| hunks).copied().collect();
+    hunks.into_iter().collect()
 }
 
 fn refusal(patch: PatchId) -> EventBody {
@@ -362,7 +374,7 @@ fn refusal(patch: PatchId) -> EventBody {
 }
 
 /// What was taken is applied, with what that did to the files; what was left is refused.
-pub(super) fn applied_events(
+pub(crate) fn applied_events(
     chosen: &[Chosen],
     left: &[Patch],
     executor: Executor,
@@ -383,19 +395,13 @@ fn what_became(chosen: &[Chosen], left: &[Patch], comment: Option<&str>) -> Stri
     for (patch, hunks) in chosen {
         match hunks {
             None => lines.push(format!("Applied to `{}`.", patch.path)),
-            Some(hunks) => lines.push(format!(
-                "Applied {} of {} hunks to `{}`. These were refused:\n{}",
-                hunks.len(),
-                patch.hunks.len(),
-                patch.path,
-                changes::rest(patch, hunks)
-            )),
+            Some(hunks) => lines.push(partly(patch, hunks)),
         }
     }
     lines.extend(
         left.iter().map(|patch| format!("The change to `{}` was refused; it is as it was.", patch.path)),
     );
-    lines.extend(comment.map(|comment| format!("The one who decided says: {comment}")));
+    lines.extend(comment.map(says));
     lines.join("\n")
 }
 

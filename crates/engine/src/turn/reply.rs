@@ -13,6 +13,7 @@ use loggia_domain::{
 };
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
+use crate::secrets::{Masker, PieceMask};
 use crate::session::{Feed, State};
 use crate::turn::{Stop, Turn};
 
@@ -35,8 +36,9 @@ const IN_A_ROW: usize = 32;
 /// More calls in one reply than any task needs; a model that loops is stopped here.
 const MAX_CALLS: usize = 128;
 
-/// The longest reply, calls and thoughts included: a model that does not stop is stopped here.
-const MAX_REPLY: usize = 8 << 20;
+/// The longest reply, calls and thoughts included: a model that does not stop is stopped here. It is one event, and
+/// less than the longest prompt; the longest replies that providers allow have a quarter of it.
+const MAX_REPLY: usize = 2 << 20;
 
 /// A reply that came to its end.
 pub(super) struct Replied {
@@ -64,7 +66,7 @@ impl Turn {
             Ok(stream) => stream,
             Err(error) => return Ok(Err(Broken { error, partial: None })),
         };
-        let mut coming = Coming::new(&self.feed, turn);
+        let mut coming = Coming::new(&self.feed, turn, &self.shared.masker);
         let mut tail = Tail::new(Arc::clone(&self.shared.parts.store), Arc::clone(&self.feed), self.session);
         let mut in_a_row = 0;
         loop {
@@ -105,12 +107,18 @@ impl Turn {
 }
 
 /// Waits before the model is asked again, and says so.
-pub(super) async fn wait(feed: &Feed, error: &ModelError, failures: u32, retry_after: Option<Duration>) {
+pub(super) async fn wait(
+    feed: &Feed,
+    masker: &Masker,
+    error: &ModelError,
+    failures: u32,
+    retry_after: Option<Duration>,
+) {
     let doubled = FIRST_WAIT.saturating_mul(1 << failures.saturating_sub(1).min(10));
     let wait = retry_after.unwrap_or(doubled).min(LONGEST_WAIT);
     let milliseconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
     feed.pass(Passing::Retrying {
-        message: error.message.clone(),
+        message: masker.mask(&error.message).into_owned(),
         attempt: failures + 1,
         wait: milliseconds,
     });
@@ -123,15 +131,19 @@ struct Coming<'a> {
     turn: TurnId,
     begun: bool,
     length: usize,
+    /// What was told, with secrets masked.
     message: AssistantMessage,
+    text: PieceMask,
+    thought: PieceMask,
     usage: Usage,
 }
 
 impl<'a> Coming<'a> {
-    fn new(feed: &'a Feed, turn: TurnId) -> Self {
+    fn new(feed: &'a Feed, turn: TurnId, masker: &Masker) -> Self {
         let message =
             AssistantMessage { id: MessageId::new(), text: String::new(), thought: None, calls: Vec::new() };
-        Self { feed, turn, begun: false, length: 0, message, usage: Usage::default() }
+        let (text, thought) = (masker.pieces(), masker.pieces());
+        Self { feed, turn, begun: false, length: 0, message, text, thought, usage: Usage::default() }
     }
 
     fn take(&mut self, part: ReplyPart) {
@@ -142,13 +154,16 @@ impl<'a> Coming<'a> {
         match part {
             ReplyPart::Text(piece) => {
                 self.length += piece.len();
+                let piece = self.text.push(&self.message.text, &piece);
                 self.feed.add_text(&piece);
                 self.message.text.push_str(&piece);
             }
             ReplyPart::Thought(piece) => {
                 self.length += piece.len();
+                let thought = self.message.thought.get_or_insert_default();
+                let piece = self.thought.push(thought, &piece);
                 self.feed.add_thought(&piece);
-                self.message.thought.get_or_insert_default().push_str(&piece);
+                thought.push_str(&piece);
             }
             ReplyPart::Call { provider_id, tool, arguments } => {
                 self.length += tool.len() + arguments.0.len();
@@ -161,13 +176,28 @@ impl<'a> Coming<'a> {
         }
     }
 
-    fn whole(self) -> Replied {
+    /// Tells what was held back: nothing makes a secret of it any more.
+    fn finish(&mut self) {
+        let (text, thought) = (self.text.finish(), self.thought.finish());
+        if !text.is_empty() {
+            self.feed.add_text(&text);
+            self.message.text.push_str(&text);
+        }
+        if !thought.is_empty() {
+            self.feed.add_thought(&thought);
+            self.message.thought.get_or_insert_default().push_str(&thought);
+        }
+    }
+
+    fn whole(mut self) -> Replied {
+        self.finish();
         Replied { message: self.message, usage: self.usage }
     }
 
     /// What is left of a reply that broke: its text. Calls that came before the break are not made: the model
     /// may have wanted to say more about them.
     fn partial(mut self) -> Option<EventBody> {
+        self.finish();
         self.message.calls.clear();
         let usage = self.usage;
         self.begun.then_some(EventBody::MessageEnded { message: self.message, cut: true, usage })

@@ -1,12 +1,18 @@
 //! Looking for code that belongs to an instruction, before the model is first asked.
 
+use std::time::Duration;
+
 use loggia_domain::{CodeFinding, CodeQuery, EventBody, IndexState, QueryKind, RetrievalStage};
+use tokio::time::Instant;
 
 use crate::session::State;
 use crate::turn::{Stop, Turn};
 
 /// Findings handed to the model. It can search for more itself.
 const FINDINGS: usize = 8;
+
+/// How long people wait for hints before the model is asked without them.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 const STAGES: [(QueryKind, RetrievalStage); 4] = [
     (QueryKind::Symbols, RetrievalStage::Symbols),
@@ -25,10 +31,16 @@ impl Turn {
         }
         let mut events = Vec::new();
         let mut best = Vec::new();
+        let until = Instant::now() + PATIENCE;
         for (kind, stage) in STAGES {
             let query = CodeQuery { text: turn.instruction.text.clone(), kind, limit: FINDINGS };
-            match index.search(query).await {
-                Ok(findings) => {
+            let Ok(searched) = tokio::time::timeout_at(until, index.search(query)).await else {
+                tracing::warn!(session = %self.session, ?stage, "code was searched for too long");
+                break;
+            };
+            match searched {
+                Ok(mut findings) => {
+                    findings.truncate(FINDINGS);
                     let results = u32::try_from(findings.len()).unwrap_or(u32::MAX);
                     events.push(EventBody::Retrieved { stage, results });
                     best = findings;

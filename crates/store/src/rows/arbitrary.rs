@@ -69,7 +69,11 @@ fn about_turn() -> BoxedStrategy<EventBody> {
             cut,
             usage
         }),
-        (turn_end(), usage()).prop_map(|(end, usage)| EventBody::TurnEnded { end, usage }),
+        (turn_end(), usage(), prop::option::of(actor())).prop_map(|(end, usage, by)| EventBody::TurnEnded {
+            end,
+            usage,
+            by
+        }),
     ]
     .boxed()
 }
@@ -137,8 +141,11 @@ fn about_history() -> BoxedStrategy<EventBody> {
             files,
             by
         }),
-        (any::<u64>(), text())
-            .prop_map(|(through, summary)| EventBody::HistoryCompacted { through: Seq(through), summary }),
+        (any::<u64>(), text(), usage()).prop_map(|(through, summary, usage)| EventBody::HistoryCompacted {
+            through: Seq(through),
+            summary,
+            usage
+        }),
     ]
     .boxed()
 }

@@ -182,7 +182,7 @@ fn turns() -> Vec<Sample> {
 }
 
 fn turn_ends() -> Vec<Sample> {
-    let ended = |end| EventBody::TurnEnded { end, usage: Usage::default() };
+    let ended = |end| EventBody::TurnEnded { end, usage: Usage::default(), by: None };
     let failed = |failure| ended(TurnEnd::Failed(failure));
     let message = || "no".to_owned();
     let kind = "turn_ended";
@@ -192,6 +192,15 @@ fn turn_ends() -> Vec<Sample> {
             ended(TurnEnd::Cancelled),
             kind,
             r#"{"end":{"cancelled":{}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            EventBody::TurnEnded {
+                end: TurnEnd::Cancelled,
+                usage: Usage::default(),
+                by: Some(client(Door::Http, Role::Drive)),
+            },
+            kind,
+            r#"{"end":{"cancelled":{}},"usage":{"input":0,"cached":0,"output":0},"by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"http","role":"drive"}}}"#,
         ),
         (
             ended(TurnEnd::Interrupted),
@@ -554,9 +563,22 @@ fn history() -> Vec<Sample> {
             r#"{"checkpoint":"cp_09090909090909090909090909090909","files":[],"by":{"engine":{}}}"#,
         ),
         (
-            EventBody::HistoryCompacted { through: Seq(41), summary: "much was said".to_owned() },
+            EventBody::HistoryCompacted {
+                through: Seq(41),
+                summary: "much was said".to_owned(),
+                usage: Usage::NONE,
+            },
             "history_compacted",
             r#"{"through":41,"summary":"much was said"}"#,
+        ),
+        (
+            EventBody::HistoryCompacted {
+                through: Seq(41),
+                summary: "much was said".to_owned(),
+                usage: Usage { input: 9, cached: 1, output: 2, micro_dollars: Some(3) },
+            },
+            "history_compacted",
+            r#"{"through":41,"summary":"much was said","usage":{"input":9,"cached":1,"output":2,"micro_dollars":3}}"#,
         ),
     ]
 }

@@ -3,11 +3,11 @@
 //! Knows what is stored of them. Refuses to know what a checkpoint holds.
 //! Invariant: conversions name every field on both sides, so that none is dropped in silence.
 
-use loggia_domain::{CheckpointId, EventBody, Seq};
+use loggia_domain::{CheckpointId, EventBody, Seq, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::rows::file::StoredFileChange;
-use crate::rows::parts::{StoredActor, Str, Text, unlist};
+use crate::rows::parts::{StoredActor, StoredUsage, Str, Text, unlist};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct CheckpointTaken {
@@ -53,11 +53,15 @@ impl From<Redone<'_>> for EventBody {
 pub(super) struct HistoryCompacted<'a> {
     pub(super) through: u64,
     pub(super) summary: Str<'a>,
+    /// Absent if nothing was used, and in rows of a version that did not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) usage: Option<StoredUsage>,
 }
 
 impl From<HistoryCompacted<'_>> for EventBody {
     fn from(row: HistoryCompacted<'_>) -> Self {
-        let HistoryCompacted { through, summary } = row;
-        Self::HistoryCompacted { through: Seq(through), summary: summary.into() }
+        let HistoryCompacted { through, summary, usage } = row;
+        let usage = usage.map_or(Usage::NONE, Into::into);
+        Self::HistoryCompacted { through: Seq(through), summary: summary.into(), usage }
     }
 }

@@ -160,7 +160,7 @@ fn what_is_no_json_is_damaged() {
     check_damaged(
         "history_compacted",
         "[]",
-        "invalid length 0, expected struct HistoryCompacted with 2 elements",
+        "invalid length 0, expected struct HistoryCompacted with 3 elements",
     );
 }
 

@@ -108,12 +108,14 @@ impl From<MessageEnded<'_>> for EventBody {
 pub(super) struct TurnEnded<'a> {
     pub(super) end: StoredEnd<'a>,
     pub(super) usage: StoredUsage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<StoredActor<'a>>,
 }
 
 impl From<TurnEnded<'_>> for EventBody {
     fn from(row: TurnEnded<'_>) -> Self {
-        let TurnEnded { end, usage } = row;
-        Self::TurnEnded { end: end.into(), usage: usage.into() }
+        let TurnEnded { end, usage, by } = row;
+        Self::TurnEnded { end: end.into(), usage: usage.into(), by: by.map(Into::into) }
     }
 }
 

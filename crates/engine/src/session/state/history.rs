@@ -9,6 +9,8 @@ use loggia_domain::{
     Actor, AssistantMessage, Instruction, JsonText, Patch, PatchFailure, Seq, ToolCall, ToolOutcome,
 };
 
+use crate::changes;
+
 /// What has been said.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct History {
@@ -92,9 +94,27 @@ impl History {
         self.items.split_off(place)
     }
 
+    /// Puts back what was taken off. What was said meanwhile comes after it, as it did.
     pub(super) fn put_back(&mut self, items: Vec<Arc<HistoryItem>>) {
         self.items.extend(items);
+        self.items.sort_by_key(|item| item.seq);
     }
+}
+
+/// What a model is told of a change of which people took only some hunks.
+pub(crate) fn partly(patch: &Patch, hunks: &[usize]) -> String {
+    format!(
+        "Applied {} of {} hunks to `{}`. These were refused:\n{}",
+        hunks.len(),
+        patch.hunks.len(),
+        patch.path,
+        changes::rest(patch, hunks)
+    )
+}
+
+/// What a model is told of a comment.
+pub(crate) fn says(comment: &str) -> String {
+    format!("The one who decided says: {comment}")
 }
 
 /// What a model is told of a collected change that did not come about.

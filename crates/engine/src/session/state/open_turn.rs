@@ -14,6 +14,8 @@ pub struct OpenTurn {
     pub id: TurnId,
     /// Who began it, or continued it last.
     pub by: Actor,
+    /// Who ended it, if it was cut and somebody did that.
+    pub ended_by: Option<Actor>,
     /// What was asked.
     pub instruction: Instruction,
     /// The event that began it.
@@ -37,10 +39,11 @@ impl OpenTurn {
         Self {
             id,
             by,
+            ended_by: None,
             instruction,
             began_at,
             steps: 0,
-            usage: Usage { micro_dollars: Some(0), ..Usage::default() },
+            usage: Usage::NONE,
             context_tokens: 0,
             checkpoint: None,
             calls: Vec::new(),
