@@ -109,7 +109,7 @@ async fn fill(store: &Arc<dyn Store>, session: SessionId) -> Result<()> {
         if turns % TURNS_BETWEEN_SUMMARIES == 0 {
             let through = Seq(last);
             let summary = "The tests of the parser were made to pass. ".repeat(20);
-            page.push(new(None, EventBody::HistoryCompacted { through, summary }));
+            page.push(new(None, EventBody::HistoryCompacted { through, summary, usage: Usage::NONE }));
         }
     }
     store.append(session, page).await?;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
-use loggia_domain::Store;
+use loggia_tests::Layer;
 
 use super::commits::commits;
-use super::counting::CountingStore;
+use super::counting::Counts;
 use super::progress;
 use super::report::{Figure, Limit};
 use super::world::{NEVER, World, scratch, store, take_turn, threads};
@@ -35,8 +35,10 @@ pub(super) fn measure() -> Result<Vec<Figure>> {
 async fn turns() -> Result<Vec<Figure>> {
     progress("a turn of one token");
     let directory = scratch()?;
-    let counting = Arc::new(CountingStore::new(store(directory.path())?));
-    let world = World::start(directory.path(), Arc::clone(&counting) as Arc<dyn Store>, NEVER).await?;
+    let counting = Arc::new(Counts::default());
+    let world =
+        World::start(directory.path(), Layer::over(store(directory.path())?, Arc::clone(&counting)), NEVER)
+            .await?;
     let (seat, mut subscription) = world.play().await?;
     for _ in 0..WARM_UP {
         take_turn(&seat, &mut subscription, "say 1".to_owned()).await?;
