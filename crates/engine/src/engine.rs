@@ -117,7 +117,7 @@ impl Engine {
         Ok(self.shared.parts.store.workspace(id).await?)
     }
 
-    /// A workspace's policy.
+    /// A workspace's policy. Touches disks.
     ///
     /// # Errors
     /// If its file cannot be read.
@@ -126,7 +126,7 @@ impl Engine {
     }
 
     /// Changes a workspace's policy, if it still has the revision the change was made for. Holds from the next
-    /// call of every session on.
+    /// call of every session on. Touches disks.
     ///
     /// # Errors
     /// If it is not right, was changed by somebody else, or cannot be written.
@@ -139,12 +139,12 @@ impl Engine {
         Ok(self.shared.policies.set(workspace, policy, expected)?)
     }
 
-    /// Whether a workspace's own files may loosen anything.
+    /// Whether a workspace's own files may loosen anything. Touches disks.
     pub fn is_trusted(&self, root: &Path) -> bool {
         self.shared.is_trusted(root)
     }
 
-    /// Trusts a workspace, or no longer.
+    /// Trusts a workspace, or no longer. Touches disks.
     ///
     /// # Errors
     /// If that cannot be written down.

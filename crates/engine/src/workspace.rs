@@ -1,22 +1,22 @@
 //! A workspace that is in use: its root, its tools, its rules, and what undoing needs.
 //!
 //! Shared by all sessions that work in it. Knows files only through the handle on its root. Refuses to know
-//! sessions: what they ask is done and told.
+//! sessions: what they ask is done and told. Rules are read where that may block: they are files, too.
 
 mod files;
 mod instructions;
 mod watch;
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use loggia_domain::{
-    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Rule, Tool, ToolSpec, Workspace, WorkspaceId,
+    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Preset, Rule, Tool, ToolSpec, Workspace,
+    WorkspaceId,
 };
 use loggia_tree::{HardLinkRule, Root, RootSettings, TreePath};
 
-pub(crate) use files::Work;
+pub(crate) use files::{Work, blocking};
 pub(crate) use watch::{RUNNING, Watch};
 
 use crate::changes::{Applier, ApplyJournal};
@@ -43,7 +43,7 @@ pub(crate) struct OpenWorkspace {
 #[derive(Debug, Clone, PartialEq)]
 struct JudgeKey {
     policy: Policy,
-    preset: loggia_domain::Preset,
+    preset: Preset,
     session_rules: Vec<Rule>,
     suggestion: Option<Suggestion>,
 }
@@ -78,10 +78,6 @@ impl OpenWorkspace {
         self.workspace.id
     }
 
-    pub(crate) fn root_path(&self) -> &Path {
-        self.root.path()
-    }
-
     pub(crate) fn index(&self) -> Option<&Arc<dyn CodeIndex>> {
         self.index.as_ref()
     }
@@ -103,11 +99,12 @@ impl OpenWorkspace {
     }
 
     /// The policy as it is now, with what the workspace's own suggestion makes of it.
-    pub(crate) fn policy(&self, shared: &Shared) -> Result<Arc<Policy>, EngineError> {
-        Ok(self.rules(shared)?.effective)
+    pub(crate) async fn policy(self: &Arc<Self>, shared: &Arc<Shared>) -> Result<Arc<Policy>, EngineError> {
+        let (this, shared) = (Arc::clone(self), Arc::clone(shared));
+        blocking(move || Ok(this.rules(&shared)?.effective)).await
     }
 
-    /// Reads the rules as they are now. Files are read by them from here on.
+    /// Reads the rules as they are now. Files are read by them from here on. Touches disks.
     fn rules(&self, shared: &Shared) -> Result<Rules, EngineError> {
         let policy = shared.policies.get(self.workspace.id)?;
         let suggestion = self.suggestion(shared)?;
@@ -135,17 +132,32 @@ impl OpenWorkspace {
     }
 
     /// How long a question waits, if not for ever.
-    pub(crate) fn approval_limit(&self, shared: &Shared) -> Option<Duration> {
-        let policy = self.policy(shared).ok()?;
+    pub(crate) async fn approval_limit(self: &Arc<Self>, shared: &Arc<Shared>) -> Option<Duration> {
+        let policy = self.policy(shared).await.ok()?;
         policy.limits.approval_timeout_s.map(Duration::from_secs)
     }
 
     /// The rules that hold for a session now.
-    pub(crate) fn judge(&self, shared: &Shared, state: &State) -> Result<Arc<Judge>, EngineError> {
+    pub(crate) async fn judge(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        state: &State,
+    ) -> Result<Arc<Judge>, EngineError> {
+        let (this, shared) = (Arc::clone(self), Arc::clone(shared));
+        let (preset, rules) = (state.opened.preset, state.rules.clone());
+        blocking(move || this.judge_by(&shared, preset, rules)).await
+    }
+
+    fn judge_by(
+        &self,
+        shared: &Shared,
+        preset: Option<Preset>,
+        session_rules: Vec<Rule>,
+    ) -> Result<Arc<Judge>, EngineError> {
         let Rules { policy, suggestion, effective } = self.rules(shared)?;
         let key = JudgeKey {
-            preset: state.opened.preset.unwrap_or(effective.preset),
-            session_rules: state.rules.clone(),
+            preset: preset.unwrap_or(effective.preset),
+            session_rules,
             suggestion,
             policy: Policy::clone(&policy),
         };
@@ -175,15 +187,17 @@ impl OpenWorkspace {
     ///
     /// # Errors
     /// Why it may not run there.
-    pub(crate) fn command_spec(
-        &self,
+    pub(crate) async fn command_spec(
+        self: &Arc<Self>,
         shared: &Shared,
         request: CommandRequest,
         policy: &Policy,
         time_limit: Duration,
     ) -> Result<CommandSpec, String> {
         let directory = TreePath::parse(&request.directory).map_err(|error| error.to_string())?;
-        let directory = self.root.real_path_of(&directory).map_err(|error| error.to_string())?;
+        let root = Arc::clone(&self.root);
+        let directory = blocking(move || root.real_path_of(&directory)).await;
+        let directory = directory.map_err(|error| error.to_string())?;
         Ok(CommandSpec {
             line: request.line,
             directory: self.root.path().join(directory.as_str()),

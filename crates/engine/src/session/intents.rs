@@ -5,14 +5,15 @@ use std::sync::Arc;
 use loggia_domain::{
     Accepted, Actor as Who, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId,
     CommandReport, EventBody, FileChange, Instruction, Intent, JsonText, ModelName, PatchId, PatchReport,
-    Question, Remember, Role, Seq, StoreError, TurnId, WhenBusy,
+    Question, Remember, Role, Rule, Seq, StoreError, TurnId, WhenBusy,
 };
 
 use crate::changes::{self, ApplyError, ApplyKind};
 use crate::error::IntentError;
+use crate::policy::files::PolicyFileError;
 use crate::session::actor::Actor;
 use crate::session::state::{State, Undoable};
-use crate::workspace::Work;
+use crate::workspace::{Work, blocking};
 
 impl Actor {
     /// Does what a client asks. On an error nothing has happened.
@@ -148,7 +149,7 @@ impl Actor {
         let (told, who) = (answer.clone(), by.clone());
         self.record(self.turn_id(), vec![EventBody::ApprovalDecided { approval, answer, by }]).await?;
         if let Some(rules) = lasting
-            && let Err(error) = self.shared.policies.add_rules(self.workspace.id(), &rules)
+            && let Err(error) = self.remember(rules).await
         {
             // The answer holds for the session in any case; only the next one will ask again.
             tracing::warn!(session = %self.id, %error, "a decision could not be remembered for the workspace");
@@ -157,6 +158,12 @@ impl Actor {
             let _ = waiter.send((told, who));
         }
         Ok(())
+    }
+
+    /// Adds rules to the workspace's policy.
+    async fn remember(&self, rules: Vec<Rule>) -> Result<(), PolicyFileError> {
+        let (shared, workspace) = (Arc::clone(&self.shared), self.workspace.id());
+        blocking(move || shared.policies.add_rules(workspace, &rules)).await
     }
 
     /// Questions of a turn whose author wants no questions are answered in the author's name.

@@ -78,7 +78,7 @@ impl Turn {
     pub(super) async fn decide_batch(&self, state: &State) -> Result<(), Stop> {
         let usage = state.turn.as_ref().map(|turn| turn.usage).unwrap_or_default();
         // A policy that cannot be read does not keep people from deciding; whether it is done is another matter.
-        let policy = self.workspace.policy(&self.shared).ok();
+        let policy = self.workspace.policy(&self.shared).await.ok();
         let end = end_after_batch(state, policy.as_deref());
         let done = EventBody::TurnEnded { end, usage, by: None };
         // It may have been answered already, by somebody who was quick or wants no questions.

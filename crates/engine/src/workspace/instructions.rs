@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use loggia_tree::{Root, TreeError, TreePath};
 
+use crate::engine::Shared;
 use crate::policy::Judge;
 use crate::workspace::OpenWorkspace;
 
@@ -24,10 +25,11 @@ const FAR_TOO_LARGE: u64 = 4 << 20;
 
 impl OpenWorkspace {
     /// The workspace's instructions for the agent.
-    pub(crate) async fn instructions(&self, trusted: bool, judge: Arc<Judge>) -> String {
-        let root = Arc::clone(&self.root);
-        let names: &'static [&'static str] = if trusted { &[ALWAYS, TRUSTED] } else { &[ALWAYS] };
+    pub(crate) async fn instructions(&self, shared: &Arc<Shared>, judge: Arc<Judge>) -> String {
+        let (root, shared) = (Arc::clone(&self.root), Arc::clone(shared));
         let texts = move || {
+            let trusted = shared.is_trusted(root.path());
+            let names: &[&str] = if trusted { &[ALWAYS, TRUSTED] } else { &[ALWAYS] };
             let readable = |name: &&&str| is_readable(&root, name, &judge);
             let texts = names.iter().filter(readable).filter_map(|name| text(&root, name));
             texts.collect::<Vec<_>>().join("\n\n")
