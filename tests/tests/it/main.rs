@@ -4,6 +4,7 @@
 
 mod approvals;
 mod batches;
+mod bounds;
 mod budgets;
 mod cancelling;
 mod clients;

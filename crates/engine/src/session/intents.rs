@@ -230,9 +230,9 @@ impl Actor {
             return Err(IntentError::NothingToUndo { available });
         }
         // Newest first: so each is undone from what it left.
-        let entries: Vec<Undoable> = done[available - steps..].iter().rev().cloned().collect();
+        let entries: Vec<Arc<Undoable>> = done[available - steps..].iter().rev().cloned().collect();
         let in_order = entries.iter().rev().flat_map(|entry| entry.changes.iter().cloned()).collect();
-        let events = |entry: &Undoable| EventBody::Undone {
+        let events = |entry: &Arc<Undoable>| EventBody::Undone {
             checkpoint: entry.checkpoint,
             files: entry.changes.iter().rev().map(reversed).collect(),
             by: by.clone(),
@@ -245,12 +245,12 @@ impl Actor {
         if self.state.turn.is_some() {
             return Err(IntentError::Busy);
         }
-        let entries: Vec<Undoable> = self.state.undo.undone().rev().take(steps).cloned().collect();
+        let entries: Vec<Arc<Undoable>> = self.state.undo.undone().rev().take(steps).cloned().collect();
         if steps == 0 || entries.len() < steps {
             return Err(IntentError::NothingToRedo { available: self.state.undo.undone().count() });
         }
         let in_order = entries.iter().flat_map(|entry| entry.changes.iter().cloned()).collect();
-        let events = |entry: &Undoable| EventBody::Redone {
+        let events = |entry: &Arc<Undoable>| EventBody::Redone {
             checkpoint: entry.checkpoint,
             files: entry.changes.clone(),
             by: by.clone(),
@@ -281,7 +281,7 @@ impl Actor {
             return Ok(());
         }
         let Some(next) = self.state.queue.front().cloned() else { return Ok(()) };
-        self.start_turn(next.instruction, next.by, Some(next.seq)).await
+        self.start_turn(next.instruction.clone(), next.by.clone(), Some(next.seq)).await
     }
 
     /// Somebody has gone. A turn nobody can steer any more is cancelled if its client wanted that.

@@ -1,5 +1,6 @@
 //! Changes that are collected now and decided about together at the turn's end.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use loggia_domain::{
@@ -53,7 +54,7 @@ pub(super) fn collect(
 /// The patches collected so far.
 pub(crate) fn collected(state: &State) -> impl Iterator<Item = &Patch> {
     let ids = state.batch.iter().flat_map(|batch| &batch.patches);
-    ids.filter_map(|id| state.proposed.get(id))
+    ids.filter_map(|id| state.proposed.get(id)).map(Arc::as_ref)
 }
 
 /// The collection is complete: one question about all of it.
