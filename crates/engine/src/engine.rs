@@ -38,11 +38,11 @@ pub struct Engine {
 pub(crate) struct Shared {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
-    pub(crate) policies: Policies,
+    pub(crate) policies: Arc<Policies>,
     pub(crate) masker: Arc<Masker>,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
-    trust: TrustStore,
+    pub(crate) trust: Arc<TrustStore>,
     sessions: Mutex<HashMap<SessionId, Slot>>,
     workspaces: Mutex<HashMap<WorkspaceId, Weak<OpenWorkspace>>>,
 }
@@ -141,7 +141,7 @@ impl Engine {
 
     /// Whether a workspace's own files may loosen anything. Touches disks.
     pub fn is_trusted(&self, root: &Path) -> bool {
-        self.shared.is_trusted(root)
+        self.shared.trust.is_trusted(root)
     }
 
     /// Trusts a workspace, or no longer. Touches disks.
@@ -255,10 +255,6 @@ impl Engine {
 impl Shared {
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Slot>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn is_trusted(&self, root: &Path) -> bool {
-        self.trust.is_trusted(root)
     }
 
     /// Our own directories, which no command may see.

@@ -5,6 +5,7 @@
 
 mod files;
 mod instructions;
+mod rules;
 mod watch;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +25,7 @@ use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::policy::{self, Judge, Place, Suggestion};
 use crate::session::State;
+use crate::workspace::rules::{RuleFiles, Rules};
 use crate::workspace::watch::Watcher;
 
 /// A workspace that is in use.
@@ -46,14 +48,6 @@ struct JudgeKey {
     preset: Preset,
     session_rules: Vec<Rule>,
     suggestion: Option<Suggestion>,
-}
-
-/// The rules of a workspace as they are written down.
-struct Rules {
-    policy: Arc<Policy>,
-    suggestion: Option<Suggestion>,
-    /// The policy with what the suggestion makes of it.
-    effective: Arc<Policy>,
 }
 
 impl OpenWorkspace {
@@ -99,65 +93,38 @@ impl OpenWorkspace {
     }
 
     /// The policy as it is now, with what the workspace's own suggestion makes of it.
-    pub(crate) async fn policy(self: &Arc<Self>, shared: &Arc<Shared>) -> Result<Arc<Policy>, EngineError> {
-        let (this, shared) = (Arc::clone(self), Arc::clone(shared));
-        blocking(move || Ok(this.rules(&shared)?.effective)).await
+    pub(crate) async fn policy(&self, shared: &Shared) -> Result<Arc<Policy>, EngineError> {
+        Ok(self.rules(shared).await?.effective)
     }
 
-    /// Reads the rules as they are now. Files are read by them from here on. Touches disks.
-    fn rules(&self, shared: &Shared) -> Result<Rules, EngineError> {
-        let policy = shared.policies.get(self.workspace.id)?;
-        let suggestion = self.suggestion(shared)?;
-        let effective = match &suggestion {
-            Some(suggestion) => Arc::new(suggestion.over(&policy)),
-            None => Arc::clone(&policy),
+    /// The rules as they are now. Files are read by them from here on.
+    async fn rules(&self, shared: &Shared) -> Result<Rules, EngineError> {
+        let files = RuleFiles {
+            workspace: self.workspace.id,
+            root: Arc::clone(&self.root),
+            policies: Arc::clone(&shared.policies),
+            trust: Arc::clone(&shared.trust),
         };
-        self.root.set_hard_links(match effective.hard_links {
+        let rules = blocking(move || files.read()).await?;
+        self.root.set_hard_links(match rules.effective.hard_links {
             HardLinks::Refuse => HardLinkRule::Refuse,
             HardLinks::Read => HardLinkRule::Read,
         });
-        Ok(Rules { policy, suggestion, effective })
-    }
-
-    /// What the workspace suggests for its own policy, if it does.
-    fn suggestion(&self, shared: &Shared) -> Result<Option<Suggestion>, EngineError> {
-        let refused = |error: &dyn std::fmt::Display| EngineError::Workspace {
-            workspace: self.workspace.id,
-            reason: format!("its suggestion for a policy cannot be used: {error}"),
-        };
-        let text = self.suggestion_text().map_err(|error| refused(&error))?;
-        let Some(text) = text else { return Ok(None) };
-        let trusted = shared.is_trusted(self.root.path());
-        Suggestion::parse(&text, trusted).map(Some).map_err(|error| refused(&error))
+        Ok(rules)
     }
 
     /// How long a question waits, if not for ever.
-    pub(crate) async fn approval_limit(self: &Arc<Self>, shared: &Arc<Shared>) -> Option<Duration> {
+    pub(crate) async fn approval_limit(&self, shared: &Shared) -> Option<Duration> {
         let policy = self.policy(shared).await.ok()?;
         policy.limits.approval_timeout_s.map(Duration::from_secs)
     }
 
     /// The rules that hold for a session now.
-    pub(crate) async fn judge(
-        self: &Arc<Self>,
-        shared: &Arc<Shared>,
-        state: &State,
-    ) -> Result<Arc<Judge>, EngineError> {
-        let (this, shared) = (Arc::clone(self), Arc::clone(shared));
-        let (preset, rules) = (state.opened.preset, state.rules.clone());
-        blocking(move || this.judge_by(&shared, preset, rules)).await
-    }
-
-    fn judge_by(
-        &self,
-        shared: &Shared,
-        preset: Option<Preset>,
-        session_rules: Vec<Rule>,
-    ) -> Result<Arc<Judge>, EngineError> {
-        let Rules { policy, suggestion, effective } = self.rules(shared)?;
+    pub(crate) async fn judge(&self, shared: &Shared, state: &State) -> Result<Arc<Judge>, EngineError> {
+        let Rules { policy, suggestion, effective } = self.rules(shared).await?;
         let key = JudgeKey {
-            preset: preset.unwrap_or(effective.preset),
-            session_rules,
+            preset: state.opened.preset.unwrap_or(effective.preset),
+            session_rules: state.rules.clone(),
             suggestion,
             policy: Policy::clone(&policy),
         };
@@ -188,7 +155,7 @@ impl OpenWorkspace {
     /// # Errors
     /// Why it may not run there.
     pub(crate) async fn command_spec(
-        self: &Arc<Self>,
+        &self,
         shared: &Shared,
         request: CommandRequest,
         policy: &Policy,

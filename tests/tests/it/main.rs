@@ -9,6 +9,7 @@ mod budgets;
 mod cancelling;
 mod clients;
 mod commands;
+mod company;
 mod context;
 mod crash;
 mod ends;

@@ -162,8 +162,8 @@ impl Actor {
 
     /// Adds rules to the workspace's policy.
     async fn remember(&self, rules: Vec<Rule>) -> Result<(), PolicyFileError> {
-        let (shared, workspace) = (Arc::clone(&self.shared), self.workspace.id());
-        blocking(move || shared.policies.add_rules(workspace, &rules)).await
+        let (policies, workspace) = (Arc::clone(&self.shared.policies), self.workspace.id());
+        blocking(move || policies.add_rules(workspace, &rules)).await
     }
 
     /// Questions of a turn whose author wants no questions are answered in the author's name.
