@@ -15,7 +15,7 @@ use loggia_domain::{
     SessionSummary, Timestamp, Workspace, WorkspaceId,
 };
 use loggia_tree::{HardLinkRule, Root, RootSettings};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -225,18 +225,20 @@ impl Engine {
     /// If there is no such session, or the store cannot.
     pub async fn delete_session(&self, id: SessionId) -> Result<(), EngineError> {
         self.shared.parts.store.session(id).await?;
-        let slot = Arc::clone(self.shared.sessions().entry(id).or_default());
         // Held until the journal is gone: whoever comes meanwhile waits, and then finds nothing.
-        let mut place = slot.lock().await;
-        if let Some(handle) = place.take() {
-            // Nobody answering means that it has just left memory by itself.
-            let _ = handle.ask(|answer| Command::Close { why: FeedClosed::Deleted, answer }).await;
-        }
-        let deleted = self.shared.parts.store.delete_session(id).await;
-        drop(place);
-        drop(slot);
-        self.shared.forget_session_now(id);
-        Ok(deleted?)
+        let mut place = self.shared.place_of(id).await;
+        let shared = Arc::clone(&self.shared);
+        let delete = async move {
+            if let Some(handle) = place.take() {
+                // Nobody answering means that it has just left memory by itself.
+                let _ = handle.ask(|answer| Command::Close { why: FeedClosed::Deleted, answer }).await;
+            }
+            let deleted = shared.parts.store.delete_session(id).await;
+            drop(place);
+            shared.forget_session_now(id);
+            Ok(deleted?)
+        };
+        self.shared.to_its_end(delete).await
     }
 
     /// How many sessions are in memory, or on their way there.
@@ -274,19 +276,43 @@ impl Shared {
         if self.stop.is_cancelled() {
             return Err(EngineError::Stopping);
         }
-        let slot = Arc::clone(self.sessions().entry(id).or_default());
-        let mut place = slot.lock().await;
+        let mut place = self.place_of(id).await;
         if let Some(handle) = place.as_ref().filter(|handle| !handle.commands.is_closed()) {
             return Ok(handle.clone());
         }
-        match session::load(self, id).await {
-            Ok(handle) => Ok(place.insert(handle).clone()),
-            Err(error) => {
-                drop(place);
-                drop(slot);
-                self.forget_session_now(id);
-                Err(error)
+        let shared = Arc::clone(self);
+        let load = async move {
+            match session::load(&shared, id).await {
+                Ok(handle) => Ok(place.insert(handle).clone()),
+                Err(error) => {
+                    drop(place);
+                    shared.forget_session_now(id);
+                    Err(error)
+                }
             }
+        };
+        self.to_its_end(load).await
+    }
+
+    /// A session's place in memory, for one at a time.
+    async fn place_of(&self, id: SessionId) -> OwnedMutexGuard<Option<SessionHandle>> {
+        let slot = Arc::clone(self.sessions().entry(id).or_default());
+        slot.lock_owned().await
+    }
+
+    /// Does something that must not stop in the middle, also if whoever asked for it has gone: what it writes to a
+    /// journal is on its way then, and the next one who looks must not come before it.
+    async fn to_its_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, EngineError>> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        match self.tasks.spawn(work).await {
+            Ok(done) => done,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // Tasks are only cancelled when everything ends.
+                Err(_) => Err(EngineError::Stopping),
+            },
         }
     }
 

@@ -14,6 +14,7 @@ mod context;
 mod crash;
 mod ends;
 mod handed_out;
+mod loading;
 mod patches;
 mod properties;
 mod redo;
