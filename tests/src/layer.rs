@@ -1,6 +1,6 @@
 //! A store with something in between: what is written can be watched, held up or refused on its way down.
 //!
-//! Knows every method of a store, so that nobody else has to pass them on. Reading is never in between.
+//! Knows every method of a store, so that nobody else has to pass them on. Of reading only that of journals is in between.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +23,17 @@ pub trait Between: Send + Sync + 'static {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Vec<Event>, StoreError>> {
         below.append(session, events)
+    }
+
+    /// A part of a journal that is asked for.
+    fn events<'a>(
+        &'a self,
+        below: &'a dyn Store,
+        session: SessionId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Event>, StoreError>> {
+        below.events(session, after, limit)
     }
 
     /// The running reply on its way to where it is kept.
@@ -88,7 +99,7 @@ impl<B: Between> Store for Layer<B> {
         after: Seq,
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<Event>, StoreError>> {
-        self.below.events(session, after, limit)
+        self.between.events(&*self.below, session, after, limit)
     }
 
     fn keep_reply(&self, session: SessionId, reply: RunningReply) -> BoxFuture<'_, Result<(), StoreError>> {

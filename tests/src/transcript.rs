@@ -118,9 +118,12 @@ impl Transcript {
                 }
                 line
             }
-            EventBody::FilesChanged { call, changes, beyond_undo } => {
+            EventBody::FilesChanged { call, changes, beyond_undo, shared } => {
                 let mut line =
                     format!("{} changed files, {beyond_undo} beyond undo", self.name("call", call));
+                if *shared {
+                    line.push_str(", beside other commands");
+                }
                 for observed in changes {
                     let _ = write!(
                         line,

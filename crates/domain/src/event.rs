@@ -184,6 +184,8 @@ pub enum EventBody {
         changes: Vec<ObservedChange>,
         /// How many more changed than are listed, or could not be kept for undoing.
         beyond_undo: u64,
+        /// Whether commands of other sessions ran in the workspace at the same time: some of it may be theirs.
+        shared: bool,
     },
     /// A change is in its file.
     PatchApplied {

@@ -38,11 +38,11 @@ pub struct Engine {
 pub(crate) struct Shared {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
-    pub(crate) policies: Policies,
+    pub(crate) policies: Arc<Policies>,
     pub(crate) masker: Arc<Masker>,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
-    trust: TrustStore,
+    pub(crate) trust: Arc<TrustStore>,
     sessions: Mutex<HashMap<SessionId, Slot>>,
     workspaces: Mutex<HashMap<WorkspaceId, Weak<OpenWorkspace>>>,
 }
@@ -119,7 +119,7 @@ impl Engine {
         Ok(self.shared.parts.store.workspace(id).await?)
     }
 
-    /// A workspace's policy.
+    /// A workspace's policy. Touches disks.
     ///
     /// # Errors
     /// If its file cannot be read.
@@ -128,7 +128,7 @@ impl Engine {
     }
 
     /// Changes a workspace's policy, if it still has the revision the change was made for. Holds from the next
-    /// call of every session on.
+    /// call of every session on. Touches disks.
     ///
     /// # Errors
     /// If it is not right, was changed by somebody else, or cannot be written.
@@ -141,12 +141,12 @@ impl Engine {
         Ok(self.shared.policies.set(workspace, policy, expected)?)
     }
 
-    /// Whether a workspace's own files may loosen anything.
+    /// Whether a workspace's own files may loosen anything. Touches disks.
     pub fn is_trusted(&self, root: &Path) -> bool {
-        self.shared.is_trusted(root)
+        self.shared.trust.is_trusted(root)
     }
 
-    /// Trusts a workspace, or no longer.
+    /// Trusts a workspace, or no longer. Touches disks.
     ///
     /// # Errors
     /// If that cannot be written down.
@@ -228,18 +228,20 @@ impl Engine {
     /// If there is no such session, or the store cannot.
     pub async fn delete_session(&self, id: SessionId) -> Result<(), EngineError> {
         self.shared.parts.store.session(id).await?;
-        let slot = Arc::clone(self.shared.sessions().entry(id).or_default());
         // Held until the journal is gone: whoever comes meanwhile waits, and then finds nothing.
-        let mut place = slot.lock().await;
-        if let Some(handle) = place.take() {
-            // Nobody answering means that it has just left memory by itself.
-            let _ = handle.ask(|answer| Command::Close { why: FeedClosed::Deleted, answer }).await;
-        }
-        let deleted = self.shared.parts.store.delete_session(id).await;
-        drop(place);
-        drop(slot);
-        self.shared.forget_session_now(id);
-        Ok(deleted?)
+        let mut place = self.shared.place_of(id).await;
+        let shared = Arc::clone(&self.shared);
+        let delete = async move {
+            if let Some(handle) = place.take() {
+                // Nobody answering means that it has just left memory by itself.
+                let _ = handle.ask(|answer| Command::Close { why: FeedClosed::Deleted, answer }).await;
+            }
+            let deleted = shared.parts.store.delete_session(id).await;
+            drop(place);
+            shared.forget_session_now(id);
+            Ok(deleted?)
+        };
+        self.shared.to_its_end(delete).await
     }
 
     /// How many sessions are in memory, or on their way there.
@@ -260,10 +262,6 @@ impl Shared {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn is_trusted(&self, root: &Path) -> bool {
-        self.trust.is_trusted(root)
-    }
-
     /// Our own directories, which no command may see.
     pub(crate) fn own_directories(&self) -> Vec<PathBuf> {
         let mut own = self.settings.hidden.clone();
@@ -281,34 +279,43 @@ impl Shared {
         if self.stop.is_cancelled() {
             return Err(EngineError::Stopping);
         }
-        let slot = Arc::clone(self.sessions().entry(id).or_default());
-        let place = Arc::clone(&slot).lock_owned().await;
+        let mut place = self.place_of(id).await;
         if let Some(handle) = place.as_ref().filter(|handle| !handle.commands.is_closed()) {
             return Ok(handle.clone());
         }
-        drop(slot);
-        // In a task of its own: who asked may give up meanwhile, and a loading cut in the middle could leave a write
-        // under way that the next loading does not see.
-        let loading = self.tasks.spawn(Arc::clone(self).load_into(place, id));
-        match loading.await {
-            Ok(loaded) => loaded,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => Err(EngineError::Stopping),
-        }
+        let shared = Arc::clone(self);
+        let load = async move {
+            match session::load(&shared, id).await {
+                Ok(handle) => Ok(place.insert(handle).clone()),
+                Err(error) => {
+                    drop(place);
+                    shared.forget_session_now(id);
+                    Err(error)
+                }
+            }
+        };
+        self.to_its_end(load).await
     }
 
-    async fn load_into(
-        self: Arc<Self>,
-        mut place: OwnedMutexGuard<Option<SessionHandle>>,
-        id: SessionId,
-    ) -> Result<SessionHandle, EngineError> {
-        match session::load(&self, id).await {
-            Ok(handle) => Ok(place.insert(handle).clone()),
-            Err(error) => {
-                drop(place);
-                self.forget_session_now(id);
-                Err(error)
-            }
+    /// A session's place in memory, for one at a time.
+    async fn place_of(&self, id: SessionId) -> OwnedMutexGuard<Option<SessionHandle>> {
+        let slot = Arc::clone(self.sessions().entry(id).or_default());
+        slot.lock_owned().await
+    }
+
+    /// Does something that must not stop in the middle, also if whoever asked for it has gone: what it writes to a
+    /// journal is on its way then, and the next one who looks must not come before it.
+    async fn to_its_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, EngineError>> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        match self.tasks.spawn(work).await {
+            Ok(done) => done,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // Tasks are only cancelled when everything ends.
+                Err(_) => Err(EngineError::Stopping),
+            },
         }
     }
 

@@ -109,13 +109,14 @@ impl Turn {
             } else if state.batch.as_ref().is_some_and(|batch| batch.complete) {
                 self.decide_batch(&state).await?;
             } else {
-                let policy = self.workspace.policy(&self.shared)?;
+                let policy = self.workspace.policy(&self.shared).await?;
                 match (limit(&state, &policy), collection(&state)) {
                     (None, _) => self.step(&state).await?,
                     (Some(end), None) => return Err(Stop::End(end)),
                     // What was collected is there to be decided about, whoever stopped collecting.
                     (Some(_), Some(batch)) => {
-                        self.link.record(batch::complete(&state, batch, self.expiry())).await?;
+                        let expires = self.expiry().await;
+                        self.link.record(batch::complete(&state, batch, expires)).await?;
                     }
                 }
             }
@@ -148,16 +149,16 @@ impl Turn {
         let used = state.turn.as_ref().map(|turn| turn.usage.plus(usage)).unwrap_or(usage);
         let mut events = vec![EventBody::MessageEnded { message, cut: false, usage }];
         if calls.is_empty() {
-            events.extend(self.finish(state, used));
+            events.extend(self.finish(state, used).await);
         }
         events.extend(calls.into_iter().map(|call| EventBody::ToolRequested { call }));
         Ok(self.link.record(events).await?)
     }
 
     /// What a turn with nothing more to call ends with: a question about what it collected, or its end.
-    fn finish(&self, state: &State, usage: loggia_domain::Usage) -> Vec<EventBody> {
+    async fn finish(&self, state: &State, usage: loggia_domain::Usage) -> Vec<EventBody> {
         match collection(state) {
-            Some(batch) => batch::complete(state, batch, self.expiry()),
+            Some(batch) => batch::complete(state, batch, self.expiry().await),
             None => vec![EventBody::TurnEnded { end: TurnEnd::Done, usage, by: None }],
         }
     }

@@ -1,22 +1,23 @@
 //! A workspace that is in use: its root, its tools, its rules, and what undoing needs.
 //!
 //! Shared by all sessions that work in it. Knows files only through the handle on its root. Refuses to know
-//! sessions: what they ask is done and told.
+//! sessions: what they ask is done and told. Rules are read where that may block: they are files, too.
 
 mod files;
 mod instructions;
+mod rules;
 mod watch;
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use loggia_domain::{
-    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Rule, Tool, ToolSpec, Workspace, WorkspaceId,
+    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Preset, Rule, Tool, ToolSpec, Workspace,
+    WorkspaceId,
 };
 use loggia_tree::{HardLinkRule, Root, RootSettings, TreePath};
 
-pub(crate) use files::Work;
+pub(crate) use files::{Work, blocking};
 pub(crate) use watch::{RUNNING, Watch};
 
 use crate::changes::{Applier, ApplyJournal};
@@ -24,6 +25,7 @@ use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::policy::{self, Judge, Place, Suggestion};
 use crate::session::State;
+use crate::workspace::rules::{RuleFiles, Rules};
 use crate::workspace::watch::Watcher;
 
 /// A workspace that is in use.
@@ -43,17 +45,9 @@ pub(crate) struct OpenWorkspace {
 #[derive(Debug, Clone, PartialEq)]
 struct JudgeKey {
     policy: Policy,
-    preset: loggia_domain::Preset,
+    preset: Preset,
     session_rules: Vec<Rule>,
     suggestion: Option<Suggestion>,
-}
-
-/// The rules of a workspace as they are written down.
-struct Rules {
-    policy: Arc<Policy>,
-    suggestion: Option<Suggestion>,
-    /// The policy with what the suggestion makes of it.
-    effective: Arc<Policy>,
 }
 
 impl OpenWorkspace {
@@ -78,10 +72,6 @@ impl OpenWorkspace {
         self.workspace.id
     }
 
-    pub(crate) fn root_path(&self) -> &Path {
-        self.root.path()
-    }
-
     pub(crate) fn index(&self) -> Option<&Arc<dyn CodeIndex>> {
         self.index.as_ref()
     }
@@ -103,46 +93,35 @@ impl OpenWorkspace {
     }
 
     /// The policy as it is now, with what the workspace's own suggestion makes of it.
-    pub(crate) fn policy(&self, shared: &Shared) -> Result<Arc<Policy>, EngineError> {
-        Ok(self.rules(shared)?.effective)
+    pub(crate) async fn policy(&self, shared: &Shared) -> Result<Arc<Policy>, EngineError> {
+        Ok(self.rules(shared).await?.effective)
     }
 
-    /// Reads the rules as they are now. Files are read by them from here on.
-    fn rules(&self, shared: &Shared) -> Result<Rules, EngineError> {
-        let policy = shared.policies.get(self.workspace.id)?;
-        let suggestion = self.suggestion(shared)?;
-        let effective = match &suggestion {
-            Some(suggestion) => Arc::new(suggestion.over(&policy)),
-            None => Arc::clone(&policy),
+    /// The rules as they are now. Files are read by them from here on.
+    async fn rules(&self, shared: &Shared) -> Result<Rules, EngineError> {
+        let files = RuleFiles {
+            workspace: self.workspace.id,
+            root: Arc::clone(&self.root),
+            policies: Arc::clone(&shared.policies),
+            trust: Arc::clone(&shared.trust),
         };
-        self.root.set_hard_links(match effective.hard_links {
+        let rules = blocking(move || files.read()).await?;
+        self.root.set_hard_links(match rules.effective.hard_links {
             HardLinks::Refuse => HardLinkRule::Refuse,
             HardLinks::Read => HardLinkRule::Read,
         });
-        Ok(Rules { policy, suggestion, effective })
-    }
-
-    /// What the workspace suggests for its own policy, if it does.
-    fn suggestion(&self, shared: &Shared) -> Result<Option<Suggestion>, EngineError> {
-        let refused = |error: &dyn std::fmt::Display| EngineError::Workspace {
-            workspace: self.workspace.id,
-            reason: format!("its suggestion for a policy cannot be used: {error}"),
-        };
-        let text = self.suggestion_text().map_err(|error| refused(&error))?;
-        let Some(text) = text else { return Ok(None) };
-        let trusted = shared.is_trusted(self.root.path());
-        Suggestion::parse(&text, trusted).map(Some).map_err(|error| refused(&error))
+        Ok(rules)
     }
 
     /// How long a question waits, if not for ever.
-    pub(crate) fn approval_limit(&self, shared: &Shared) -> Option<Duration> {
-        let policy = self.policy(shared).ok()?;
+    pub(crate) async fn approval_limit(&self, shared: &Shared) -> Option<Duration> {
+        let policy = self.policy(shared).await.ok()?;
         policy.limits.approval_timeout_s.map(Duration::from_secs)
     }
 
     /// The rules that hold for a session now.
-    pub(crate) fn judge(&self, shared: &Shared, state: &State) -> Result<Arc<Judge>, EngineError> {
-        let Rules { policy, suggestion, effective } = self.rules(shared)?;
+    pub(crate) async fn judge(&self, shared: &Shared, state: &State) -> Result<Arc<Judge>, EngineError> {
+        let Rules { policy, suggestion, effective } = self.rules(shared).await?;
         let key = JudgeKey {
             preset: state.opened.preset.unwrap_or(effective.preset),
             session_rules: state.rules.clone(),
@@ -175,7 +154,7 @@ impl OpenWorkspace {
     ///
     /// # Errors
     /// Why it may not run there.
-    pub(crate) fn command_spec(
+    pub(crate) async fn command_spec(
         &self,
         shared: &Shared,
         request: CommandRequest,
@@ -183,7 +162,9 @@ impl OpenWorkspace {
         time_limit: Duration,
     ) -> Result<CommandSpec, String> {
         let directory = TreePath::parse(&request.directory).map_err(|error| error.to_string())?;
-        let directory = self.root.real_path_of(&directory).map_err(|error| error.to_string())?;
+        let root = Arc::clone(&self.root);
+        let directory = blocking(move || root.real_path_of(&directory)).await;
+        let directory = directory.map_err(|error| error.to_string())?;
         Ok(CommandSpec {
             line: request.line,
             directory: self.root.path().join(directory.as_str()),

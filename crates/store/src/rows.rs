@@ -201,10 +201,11 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
             command: command.map(Into::into),
             milliseconds: *milliseconds,
         }),
-        EventBody::FilesChanged { call, changes, beyond_undo } => write(&file::FilesChanged {
+        EventBody::FilesChanged { call, changes, beyond_undo, shared } => write(&file::FilesChanged {
             call: Text(*call),
             changes: list(changes),
             beyond_undo: *beyond_undo,
+            shared: *shared,
         }),
         EventBody::PatchApplied { patch, hunks, executor, change } => write(&patch::PatchApplied {
             patch: Text(*patch),

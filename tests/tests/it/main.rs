@@ -4,16 +4,19 @@
 
 mod approvals;
 mod batches;
+mod bounds;
 mod budgets;
 mod cancelling;
 mod clients;
 mod commands;
+mod company;
 mod context;
 mod crash;
 mod ends;
 mod forks;
 mod handed_out;
 mod limits;
+mod loading;
 mod masking;
 mod patches;
 mod properties;

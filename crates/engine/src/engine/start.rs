@@ -28,11 +28,11 @@ impl Engine {
     /// If its own files cannot be read.
     pub async fn start(parts: Parts, settings: Settings) -> Result<Self, EngineError> {
         let shared = Shared {
-            policies: Policies::new(settings.data.join("policies")),
+            policies: Arc::new(Policies::new(settings.data.join("policies"))),
             masker: Arc::new(Masker::new(settings.secrets.iter().cloned())),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
-            trust: TrustStore::open(settings.data.join("trust.toml"))?,
+            trust: Arc::new(TrustStore::open(settings.data.join("trust.toml"))?),
             sessions: Mutex::new(HashMap::new()),
             workspaces: Mutex::new(HashMap::new()),
             parts,

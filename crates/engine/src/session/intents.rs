@@ -5,14 +5,15 @@ use std::sync::Arc;
 use loggia_domain::{
     Accepted, Actor as Who, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId,
     CommandReport, EventBody, FileChange, Instruction, Intent, JsonText, ModelName, PatchId, PatchReport,
-    Question, Remember, Role, Seq, StoreError, TurnId, WhenBusy,
+    Question, Remember, Role, Rule, Seq, StoreError, TurnId, WhenBusy,
 };
 
 use crate::changes::{self, ApplyError, ApplyKind};
 use crate::error::IntentError;
+use crate::policy::files::PolicyFileError;
 use crate::session::actor::Actor;
 use crate::session::state::{State, Undoable};
-use crate::workspace::Work;
+use crate::workspace::{Work, blocking};
 
 impl Actor {
     /// Does what a client asks. On an error nothing has happened.
@@ -149,7 +150,7 @@ impl Actor {
         let (told, who) = (answer.clone(), by.clone());
         self.record(self.turn_id(), vec![EventBody::ApprovalDecided { approval, answer, by }]).await?;
         if let Some(rules) = lasting
-            && let Err(error) = self.shared.policies.add_rules(self.workspace.id(), &rules)
+            && let Err(error) = self.remember(rules).await
         {
             // The answer holds for the session in any case; only the next one will ask again.
             tracing::warn!(session = %self.id, %error, "a decision could not be remembered for the workspace");
@@ -158,6 +159,12 @@ impl Actor {
             let _ = waiter.send((told, who));
         }
         Ok(())
+    }
+
+    /// Adds rules to the workspace's policy.
+    async fn remember(&self, rules: Vec<Rule>) -> Result<(), PolicyFileError> {
+        let (policies, workspace) = (Arc::clone(&self.shared.policies), self.workspace.id());
+        blocking(move || policies.add_rules(workspace, &rules)).await
     }
 
     /// Questions of a turn whose author wants no questions are answered in the author's name.
@@ -224,9 +231,9 @@ impl Actor {
             return Err(IntentError::NothingToUndo { available });
         }
         // Newest first: so each is undone from what it left.
-        let entries: Vec<Undoable> = done[available - steps..].iter().rev().cloned().collect();
+        let entries: Vec<Arc<Undoable>> = done[available - steps..].iter().rev().cloned().collect();
         let in_order = entries.iter().rev().flat_map(|entry| entry.changes.iter().cloned()).collect();
-        let events = |entry: &Undoable| EventBody::Undone {
+        let events = |entry: &Arc<Undoable>| EventBody::Undone {
             checkpoint: entry.checkpoint,
             files: entry.changes.iter().rev().map(reversed).collect(),
             by: by.clone(),
@@ -239,12 +246,12 @@ impl Actor {
         if self.state.turn.is_some() {
             return Err(IntentError::Busy);
         }
-        let entries: Vec<Undoable> = self.state.undo.undone().rev().take(steps).cloned().collect();
+        let entries: Vec<Arc<Undoable>> = self.state.undo.undone().rev().take(steps).cloned().collect();
         if steps == 0 || entries.len() < steps {
             return Err(IntentError::NothingToRedo { available: self.state.undo.undone().count() });
         }
         let in_order = entries.iter().flat_map(|entry| entry.changes.iter().cloned()).collect();
-        let events = |entry: &Undoable| EventBody::Redone {
+        let events = |entry: &Arc<Undoable>| EventBody::Redone {
             checkpoint: entry.checkpoint,
             files: entry.changes.clone(),
             by: by.clone(),
@@ -275,7 +282,7 @@ impl Actor {
             return Ok(());
         }
         let Some(next) = self.state.queue.front().cloned() else { return Ok(()) };
-        self.start_turn(next.instruction, next.by, Some(next.seq)).await
+        self.start_turn(next.instruction.clone(), next.by.clone(), Some(next.seq)).await
     }
 
     /// Somebody has gone. A turn nobody can steer any more is cancelled if its client wanted that.

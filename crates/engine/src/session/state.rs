@@ -13,6 +13,7 @@ mod open_turn;
 mod undo;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use loggia_domain::{
     Actor, ApprovalAnswer, ApprovalId, BatchId, Budget, CallId, Decision, Event, EventBody, FileChange,
@@ -28,7 +29,17 @@ pub use undo::{UndoStack, Undoable};
 use crate::policy;
 use crate::secrets;
 
+/// Answers that are remembered for those who come late. Whoever is that late has other news to catch up with; a turn
+/// waits for one answer at a time.
+const MAX_DECIDED: usize = 128;
+
+/// Applied changes that are known by their ids: more than one turn makes, so that clients see what became of theirs.
+const MAX_APPLIED: usize = 1024;
+
 /// Everything a session is between two events.
+///
+/// Whoever looks at it has a copy, and each event is taken in beside the copies that are held. So what is large is
+/// shared: a copy costs a pointer for each thing that was said, proposed, queued or can be undone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// What it was opened with.
@@ -48,7 +59,7 @@ pub struct State {
     /// The last turn that was cut and how, as long as it can be continued.
     pub cut: Option<(OpenTurn, TurnEnd)>,
     /// Instructions that wait, oldest first.
-    pub queue: VecDeque<Queued>,
+    pub queue: VecDeque<Arc<Queued>>,
     /// What the model is to see.
     pub history: History,
     /// What the session has used in all.
@@ -59,13 +70,15 @@ pub struct State {
     pub plan: Option<Plan>,
     /// Questions nobody has answered yet.
     pub pending: BTreeMap<ApprovalId, Pending>,
-    /// Who answered which question how.
+    /// Who answered which question how, of the newest ones: whoever comes late is told.
     pub decided: BTreeMap<ApprovalId, (ApprovalAnswer, Actor)>,
+    /// The same in the order of the answers: ids sort by age only as far as clocks do.
+    answered: VecDeque<ApprovalId>,
     /// What answers remembered for the session amount to.
     pub rules: Vec<Rule>,
     /// Changes that are proposed and neither applied nor dropped.
-    pub proposed: BTreeMap<PatchId, Patch>,
-    /// Changes that are in their files.
+    pub proposed: BTreeMap<PatchId, Arc<Patch>>,
+    /// Changes that were put into their files, the newest last; only so many are known.
     pub applied: Vec<PatchId>,
     /// Changes that are collected for one decision.
     pub batch: Option<Batch>,
@@ -175,6 +188,7 @@ impl State {
             plan: None,
             pending: BTreeMap::new(),
             decided: BTreeMap::new(),
+            answered: VecDeque::new(),
             rules: Vec::new(),
             proposed: BTreeMap::new(),
             applied: Vec::new(),
@@ -215,11 +229,11 @@ impl State {
             EventBody::SessionClosed { .. } => self.closed = true,
             // What waited in the session this one was split from waits there.
             EventBody::InstructionQueued { .. } if self.is_copied(event.seq) => {}
-            EventBody::InstructionQueued { instruction, by } => self.queue.push_back(Queued {
+            EventBody::InstructionQueued { instruction, by } => self.queue.push_back(Arc::new(Queued {
                 seq: event.seq,
                 instruction: instruction.clone(),
                 by: by.clone(),
-            }),
+            })),
             EventBody::TurnStarted { instruction, by, queued } => {
                 self.start_turn(event, instruction, by, *queued);
             }
@@ -352,7 +366,7 @@ impl State {
 
     fn propose(&mut self, patch: &Patch) {
         self.at_call(patch.call, |open| open.patches.push(patch.id));
-        self.proposed.insert(patch.id, patch.clone());
+        self.proposed.insert(patch.id, Arc::new(patch.clone()));
     }
 
     fn ask(&mut self, approval: ApprovalId, asked: Pending) {
@@ -373,6 +387,12 @@ impl State {
             self.at_call(call, |open| open.stage = CallStage::Decided(approval));
         }
         self.decided.insert(approval, (answer.clone(), by.clone()));
+        self.answered.push_back(approval);
+        if self.answered.len() > MAX_DECIDED
+            && let Some(oldest) = self.answered.pop_front()
+        {
+            self.decided.remove(&oldest);
+        }
     }
 
     /// What an answer that is to be remembered amounts to. Part of a yes is no rule, nor is an answer about a command
@@ -413,6 +433,9 @@ impl State {
 
     fn apply_patch(&mut self, seq: Seq, id: PatchId, hunks: Option<&[usize]>) {
         let Some(patch) = self.proposed.remove(&id) else { return };
+        if self.applied.len() == MAX_APPLIED {
+            self.applied.remove(0);
+        }
         self.applied.push(id);
         let collected = self.batch.as_ref().is_some_and(|batch| batch.patches.contains(&id));
         if let (true, Some(hunks)) = (collected, hunks) {

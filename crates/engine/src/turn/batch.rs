@@ -1,5 +1,6 @@
 //! Changes that are collected now and decided about together at the turn's end.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use loggia_domain::{
@@ -53,7 +54,7 @@ pub(super) fn collect(
 /// The patches collected so far.
 pub(crate) fn collected(state: &State) -> impl Iterator<Item = &Patch> {
     let ids = state.batch.iter().flat_map(|batch| &batch.patches);
-    ids.filter_map(|id| state.proposed.get(id))
+    ids.filter_map(|id| state.proposed.get(id)).map(Arc::as_ref)
 }
 
 /// The collection is complete: one question about all of it.
@@ -78,7 +79,7 @@ impl Turn {
     pub(super) async fn decide_batch(&self, state: &State) -> Result<(), Stop> {
         let usage = state.turn.as_ref().map(|turn| turn.usage).unwrap_or_default();
         // A policy that cannot be read does not keep people from deciding; whether it is done is another matter.
-        let policy = self.workspace.policy(&self.shared).ok();
+        let policy = self.workspace.policy(&self.shared).await.ok();
         let end = end_after_batch(state, policy.as_deref());
         let done = EventBody::TurnEnded { end, usage, by: None };
         // It may have been answered already, by somebody who was quick or wants no questions.

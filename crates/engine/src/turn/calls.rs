@@ -39,7 +39,7 @@ impl Turn {
     /// Brings the calls at the head of the list to their ends: all that can run together, or the next one.
     pub(super) async fn calls(&self, state: &State) -> Result<(), Stop> {
         let Some(turn) = &state.turn else { return Ok(()) };
-        let judge = self.workspace.judge(&self.shared, state)?;
+        let judge = self.workspace.judge(&self.shared, state).await?;
         let mut together = Vec::new();
         for open in &turn.calls {
             match self.prepare(&judge, open) {
@@ -125,15 +125,15 @@ impl Turn {
         mut facts: Vec<EventBody>,
     ) -> Result<ApprovalId, Halt> {
         let approval = ApprovalId::new();
-        let expires = self.expiry();
+        let expires = self.expiry().await;
         facts.push(EventBody::ApprovalAsked { approval, call: Some(call.id), question, risk, expires });
         self.link.record(facts).await?;
         Ok(approval)
     }
 
     /// When a question asked now is given up, if the policy says so.
-    pub(super) fn expiry(&self) -> Option<Timestamp> {
-        let limit = self.workspace.approval_limit(&self.shared)?;
+    pub(super) async fn expiry(&self) -> Option<Timestamp> {
+        let limit = self.workspace.approval_limit(&self.shared).await?;
         let limit = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
         Some(Timestamp(Timestamp::now().0.saturating_add(limit)))
     }
@@ -151,7 +151,7 @@ impl Turn {
         demand: &Demand,
     ) -> Result<Result<(), String>, Halt> {
         let state = self.link.state().await?;
-        let judge = match self.workspace.judge(&self.shared, &state) {
+        let judge = match self.workspace.judge(&self.shared, &state).await {
             Ok(judge) => judge,
             Err(error) => return Ok(Err(error.to_string())),
         };

@@ -23,7 +23,7 @@ impl Turn {
         request: CommandRequest,
         decided: Option<Actor>,
     ) -> Result<(), Halt> {
-        let policy = match self.workspace.policy(&self.shared) {
+        let policy = match self.workspace.policy(&self.shared).await {
             Ok(policy) => policy,
             Err(error) => return self.end(open, ToolOutcome::Denied { reason: error.to_string() }).await,
         };
@@ -80,7 +80,7 @@ impl Turn {
         limit: Duration,
     ) -> Result<(), Halt> {
         let began = Instant::now();
-        let spec = match self.workspace.command_spec(&self.shared, request, policy, limit) {
+        let spec = match self.workspace.command_spec(&self.shared, request, policy, limit).await {
             Ok(spec) => spec,
             Err(message) => return self.end(open, ToolOutcome::Denied { reason: message }).await,
         };

@@ -25,9 +25,8 @@ impl Turn {
         found: Vec<CodeFinding>,
         window: u64,
     ) -> Result<ModelRequest, Stop> {
-        let judge = self.workspace.judge(&self.shared, state)?;
-        let trusted = self.shared.is_trusted(self.workspace.root_path());
-        let mut instructions = self.workspace.instructions(trusted, Arc::clone(&judge)).await;
+        let judge = self.workspace.judge(&self.shared, state).await?;
+        let mut instructions = self.workspace.instructions(&self.shared, Arc::clone(&judge)).await;
         // A byte for each token of the window: a quarter of it.
         let most = usize::try_from(window).unwrap_or(usize::MAX);
         instructions.truncate(instructions.floor_char_boundary(most));

@@ -94,7 +94,8 @@ impl Turn {
         open: &OpenCall,
         clearance: Clearance,
     ) -> Result<(), Halt> {
-        let patches = open.patches.iter().filter_map(|id| state.proposed.get(id).cloned()).collect();
+        let proposed = open.patches.iter().filter_map(|id| state.proposed.get(id));
+        let patches = proposed.map(|patch| Patch::clone(patch)).collect();
         self.apply_chosen(open, patches, clearance).await
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use loggia_tree::{Root, TreeError, TreePath};
 
+use crate::engine::Shared;
 use crate::policy::Judge;
 use crate::workspace::OpenWorkspace;
 
@@ -24,29 +25,30 @@ const FAR_TOO_LARGE: u64 = 4 << 20;
 
 impl OpenWorkspace {
     /// The workspace's instructions for the agent.
-    pub(crate) async fn instructions(&self, trusted: bool, judge: Arc<Judge>) -> String {
-        let root = Arc::clone(&self.root);
-        let names: &'static [&'static str] = if trusted { &[ALWAYS, TRUSTED] } else { &[ALWAYS] };
+    pub(crate) async fn instructions(&self, shared: &Shared, judge: Arc<Judge>) -> String {
+        let (root, trust) = (Arc::clone(&self.root), Arc::clone(&shared.trust));
         let texts = move || {
+            let trusted = trust.is_trusted(root.path());
+            let names: &[&str] = if trusted { &[ALWAYS, TRUSTED] } else { &[ALWAYS] };
             let readable = |name: &&&str| is_readable(&root, name, &judge);
             let texts = names.iter().filter(readable).filter_map(|name| text(&root, name));
             texts.collect::<Vec<_>>().join("\n\n")
         };
         tokio::task::spawn_blocking(texts).await.unwrap_or_default()
     }
+}
 
-    /// The text of the rules the workspace suggests, if it does.
-    ///
-    /// # Errors
-    /// If it is there and cannot be read whole: part of the rules is not the rules.
-    pub(super) fn suggestion_text(&self) -> Result<Option<String>, TreeError> {
-        let path = TreePath::parse(SUGGESTION)?;
-        if self.root.stat(&path)?.is_none() {
-            return Ok(None);
-        }
-        let file = self.root.read(&path, LIMIT as u64)?;
-        Ok(Some(String::from_utf8_lossy(&file.bytes).into_owned()))
+/// The text of the rules a workspace suggests, if it does.
+///
+/// # Errors
+/// If it is there and cannot be read whole: part of the rules is not the rules.
+pub(super) fn suggestion_text(root: &Root) -> Result<Option<String>, TreeError> {
+    let path = TreePath::parse(SUGGESTION)?;
+    if root.stat(&path)?.is_none() {
+        return Ok(None);
     }
+    let file = root.read(&path, LIMIT as u64)?;
+    Ok(Some(String::from_utf8_lossy(&file.bytes).into_owned()))
 }
 
 /// Whether the policy lets the file be read that a name really leads to.

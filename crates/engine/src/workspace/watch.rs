@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use loggia_domain::{CallId, CheckpointId, EventBody, FileChange, ObservedChange, SessionId, Store};
@@ -26,6 +26,29 @@ pub(super) struct Watcher {
     directory: PathBuf,
     root: Arc<Root>,
     mirror: Arc<Mutex<Option<Mirror>>>,
+    running: Arc<Running>,
+}
+
+/// The commands under watch in one workspace: each would take what another changes for its own.
+#[derive(Debug, Default)]
+struct Running {
+    commands: std::sync::Mutex<Vec<Weak<Company>>>,
+}
+
+/// Whether others ran beside a command.
+#[derive(Debug, Default)]
+struct Company(AtomicBool);
+
+impl Running {
+    /// One more runs, until what is given is dropped.
+    fn enter(&self) -> Arc<Company> {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        let others: Vec<Arc<Company>> = commands.iter().filter_map(Weak::upgrade).collect();
+        let company = Arc::new(Company(AtomicBool::new(!others.is_empty())));
+        others.iter().for_each(|other| other.0.store(true, Ordering::Relaxed));
+        *commands = others.iter().chain([&company]).map(Arc::downgrade).collect();
+        company
+    }
 }
 
 /// A command under watch.
@@ -36,6 +59,7 @@ pub(crate) struct Watch {
     before: Option<Snapshot>,
     /// Says on disk that the command runs, so that a restart knows whose the changes are.
     mark: PathBuf,
+    company: Arc<Company>,
 }
 
 /// What a command changed.
@@ -43,11 +67,12 @@ pub(crate) struct Watch {
 pub(crate) struct Found {
     changes: Vec<ObservedChange>,
     beyond_undo: u64,
+    shared: bool,
 }
 
 impl Watcher {
     pub(super) fn new(directory: PathBuf, root: Arc<Root>) -> Self {
-        Self { directory, root, mirror: Arc::new(Mutex::new(None)) }
+        Self { directory, root, mirror: Arc::new(Mutex::new(None)), running: Arc::default() }
     }
 
     /// Where it is said that a command runs.
@@ -82,6 +107,11 @@ fn set_mark(file: &Path) -> std::io::Result<()> {
     std::fs::write(file, "")
 }
 
+/// How many commands are marked as running.
+fn count(marks: &Path) -> usize {
+    std::fs::read_dir(marks).map_or(0, Iterator::count)
+}
+
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -93,13 +123,15 @@ impl Drop for StopOnDrop {
 impl OpenWorkspace {
     /// Looks at the files before a command.
     pub(crate) async fn watch(&self, session: SessionId, call: CallId) -> Watch {
+        // Before the files are looked at: what comes after that may be anybody's.
+        let company = self.watcher.running.enter();
         let mark = self.watcher.mark(session, call);
         let file = mark.clone();
         let before = self.watcher.with(Mirror::refresh).await.map_err(|error| error.to_string());
         let marked = blocking(move || set_mark(&file).map_err(|error| error.to_string())).await;
         let before = before.and_then(|before| marked.map(|()| before));
         let before = before.map_err(|error| tracing::warn!(%error, "a command runs unwatched")).ok();
-        Watch { watcher: self.watcher.clone(), before, mark }
+        Watch { watcher: self.watcher.clone(), before, mark, company }
     }
 
     /// Whether a command was running when the engine was last killed.
@@ -116,7 +148,11 @@ impl OpenWorkspace {
     ) -> Found {
         let mark = self.watcher.mark(session, call);
         let before = self.watcher.with(|mirror, _| Ok(mirror.last_snapshot())).await.ok().flatten();
-        Watch { watcher: self.watcher.clone(), before, mark }.changes_of_killed(store).await
+        let company = self.watcher.running.enter();
+        let marks = mark.parent().map(Path::to_owned);
+        let others = blocking(move || marks.is_some_and(|marks| count(&marks) > 1)).await;
+        company.0.fetch_or(others, Ordering::Relaxed);
+        Watch { watcher: self.watcher.clone(), before, mark, company }.changes_of_killed(store).await
     }
 }
 
@@ -138,14 +174,16 @@ impl Watch {
 
     async fn find(self, store: &Arc<dyn Store>) -> Found {
         // Not known is told as beyond undoing, never as nothing.
-        let unknown = Found { changes: Vec::new(), beyond_undo: 1 };
-        let Some(before) = self.before else { return unknown };
+        let company = Arc::clone(&self.company);
+        let shared = || company.0.load(Ordering::Relaxed);
+        let unknown = || Found { changes: Vec::new(), beyond_undo: 1, shared: shared() };
+        let Some(before) = self.before else { return unknown() };
         let observed = self.watcher.with(move |mirror, stop| mirror.changes_since(&before, stop)).await;
         let observed = match observed {
             Ok(observed) => Arc::new(observed),
             Err(error) => {
                 tracing::warn!(%error, "what a command changed could not be found");
-                return unknown;
+                return unknown();
             }
         };
         let mut lost = 0;
@@ -159,7 +197,7 @@ impl Watch {
         let beyond_undo = observed.beyond_undo.saturating_add(lost);
         let mut changes = blocking(move || observed.observed_changes()).await;
         changes.retain(|seen| kept.contains(&seen.change.path));
-        Found { changes, beyond_undo }
+        Found { changes, beyond_undo, shared: shared() }
     }
 }
 
@@ -194,6 +232,7 @@ impl Found {
             call,
             changes: self.changes.clone(),
             beyond_undo: self.beyond_undo,
+            shared: self.shared,
         });
         events
     }

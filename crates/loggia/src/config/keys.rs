@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::value::{Value, ValueType};
+use super::value::{NO_LIMIT, Value, ValueType};
 use crate::env_vars;
 
 /// One thing that can be set.
@@ -50,9 +50,7 @@ pub(crate) enum WorkspaceRule {
 pub(crate) enum Tightness {
     /// The word that stands earlier in the list of choices.
     EarlierWord,
-    /// The smaller number; zero means "no limit" and is the loosest.
-    SmallerZeroIsNone,
-    /// The smaller number, down to zero.
+    /// The smaller number, down to zero; no limit is the loosest.
     Smaller,
     /// `true`.
     True,
@@ -126,35 +124,35 @@ static POLICY_PRESET: Key = Key {
 
 static POLICY_APPROVAL_TIMEOUT_S: Key = Key {
     path: "policy.approval_timeout_s",
-    kind: ValueType::Count,
-    default: Value::Count(0),
-    doc: "Seconds after which an unanswered question counts as refused; 0 waits for ever.",
+    kind: ValueType::Limit,
+    default: text(NO_LIMIT),
+    doc: "Seconds after which an unanswered question counts as refused; `none` waits for ever.",
     used_by: UsedBy::NotBuiltYet("engine"),
-    workspace: WorkspaceRule::OnlyTighter(Tightness::SmallerZeroIsNone),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
 static POLICY_MAX_STEPS: Key = Key {
     path: "policy.max_steps",
     kind: ValueType::Count,
     default: Value::Count(100),
-    doc: "Model calls one turn may make; 0 sets no limit.",
+    doc: "Model calls one turn may make.",
     used_by: UsedBy::NotBuiltYet("engine"),
-    workspace: WorkspaceRule::OnlyTighter(Tightness::SmallerZeroIsNone),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
 static POLICY_MAX_TOKENS: Key = Key {
     path: "policy.max_tokens",
-    kind: ValueType::Count,
-    default: Value::Count(0),
-    doc: "Tokens one turn may use; 0 sets no limit.",
+    kind: ValueType::Limit,
+    default: text(NO_LIMIT),
+    doc: "Tokens one turn may use; `none` sets no limit.",
     used_by: UsedBy::NotBuiltYet("engine"),
-    workspace: WorkspaceRule::OnlyTighter(Tightness::SmallerZeroIsNone),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
 static SANDBOX_REQUIRED: Key = Key {
     path: "sandbox.required",
     kind: ValueType::Switch,
-    default: Value::Switch(false),
+    default: Value::Switch(true),
     doc: "Whether a command is refused when no sandbox works on this machine.",
     used_by: UsedBy::NotBuiltYet("runner"),
     workspace: WorkspaceRule::OnlyTighter(Tightness::True),
@@ -173,16 +171,16 @@ static RUNNER_COMMAND_TIMEOUT_S: Key = Key {
     path: "runner.command_timeout_s",
     kind: ValueType::Count,
     default: Value::Count(120),
-    doc: "Seconds after which a running command is ended; 0 sets no limit.",
+    doc: "Seconds after which a running command is ended.",
     used_by: UsedBy::NotBuiltYet("runner"),
-    workspace: WorkspaceRule::OnlyTighter(Tightness::SmallerZeroIsNone),
+    workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
 static RUNNER_OUTPUT_BYTES: Key = Key {
     path: "runner.output_bytes",
     kind: ValueType::Count,
     default: Value::Count(1024 * 1024),
-    doc: "Bytes of a command's output that are kept, from its head and its tail.",
+    doc: "Bytes that are kept of each of a command's two streams, from its head and its tail.",
     used_by: UsedBy::NotBuiltYet("runner"),
     workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
@@ -245,9 +243,8 @@ impl Tightness {
                 rank(asked).is_some_and(|asked| rank(beneath).is_some_and(|beneath| asked <= beneath))
             }
             (Self::Smaller, Value::Count(asked), Value::Count(beneath)) => asked <= beneath,
-            (Self::SmallerZeroIsNone, Value::Count(asked), Value::Count(beneath)) => {
-                *beneath == 0 || (*asked != 0 && asked <= beneath)
-            }
+            // The only text a number can meet is that there is no limit.
+            (Self::Smaller, Value::Count(_) | Value::Text(_), Value::Text(_)) => true,
             (Self::True, Value::Switch(asked), Value::Switch(beneath)) => *asked || !*beneath,
             (Self::False, Value::Switch(asked), Value::Switch(beneath)) => !*asked || *beneath,
             _ => false,
@@ -270,6 +267,22 @@ mod tests {
     }
 
     #[test]
+    fn what_a_policy_says_too_has_the_same_default() {
+        let policy = loggia_domain::Policy::default();
+        let (limits, sandbox) = (&policy.limits, &policy.sandbox);
+        let limit = |limit: Option<u64>| limit.map_or(text(NO_LIMIT), Value::Count);
+        assert_eq!(policy.preset, loggia_domain::Preset::Ask);
+        assert_eq!(POLICY_PRESET.default, text("ask"));
+        assert_eq!(POLICY_APPROVAL_TIMEOUT_S.default, limit(limits.approval_timeout_s));
+        assert_eq!(POLICY_MAX_STEPS.default, Value::Count(limits.max_steps.into()));
+        assert_eq!(POLICY_MAX_TOKENS.default, limit(limits.max_tokens));
+        assert_eq!(SANDBOX_REQUIRED.default, Value::Switch(sandbox.required));
+        assert_eq!(SANDBOX_NETWORK.default, Value::Switch(sandbox.network));
+        assert_eq!(RUNNER_COMMAND_TIMEOUT_S.default, Value::Count(limits.command_timeout_s));
+        assert_eq!(RUNNER_OUTPUT_BYTES.default, Value::Count(limits.output_bytes));
+    }
+
+    #[test]
     fn names_are_unique_and_have_a_section() {
         for (position, key) in ALL.iter().enumerate() {
             assert!(ALL[..position].iter().all(|earlier| earlier.path != key.path), "{}", key.path);
@@ -287,9 +300,12 @@ mod tests {
         let counts = |rule: Tightness, asked, beneath| {
             rule.allows(ValueType::Count, &Value::Count(asked), &Value::Count(beneath))
         };
-        assert!(counts(Tightness::SmallerZeroIsNone, 5, 0) && counts(Tightness::SmallerZeroIsNone, 0, 0));
-        assert!(!counts(Tightness::SmallerZeroIsNone, 0, 5) && !counts(Tightness::SmallerZeroIsNone, 6, 5));
-        assert!(counts(Tightness::Smaller, 0, 5) && !counts(Tightness::Smaller, 5, 0));
+        assert!(counts(Tightness::Smaller, 0, 5) && counts(Tightness::Smaller, 5, 5));
+        assert!(!counts(Tightness::Smaller, 5, 0) && !counts(Tightness::Smaller, 6, 5));
+
+        let (none, five) = (text(NO_LIMIT), Value::Count(5));
+        let limits = |asked, beneath| Tightness::Smaller.allows(ValueType::Limit, asked, beneath);
+        assert!(limits(&five, &none) && limits(&none, &none) && !limits(&none, &five));
 
         let switches = |rule: Tightness, asked, beneath| {
             rule.allows(ValueType::Switch, &Value::Switch(asked), &Value::Switch(beneath))

@@ -101,7 +101,6 @@ impl std::fmt::Display for Tightness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::EarlierWord => "an earlier choice",
-            Self::SmallerZeroIsNone => "a smaller number, 0 being the largest",
             Self::Smaller => "a smaller number",
             Self::True => "to `true`",
             Self::False => "to `false`",

@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+/// What a limit takes besides a number. Zero is a limit like any other: nothing at all.
+pub(crate) const NO_LIMIT: &str = "none";
+
 /// A value of some key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -39,6 +42,8 @@ pub(crate) enum ValueType {
     Choice(&'static [&'static str]),
     /// A whole number, zero or more.
     Count,
+    /// The same, or `none`: without limit.
+    Limit,
     /// `true` or `false`.
     Switch,
 }
@@ -54,6 +59,7 @@ impl ValueType {
                 format!("one of {}", words.join(", "))
             }
             Self::Count => "a whole number, zero or more".to_owned(),
+            Self::Limit => format!("a whole number, zero or more, or `{NO_LIMIT}`"),
             Self::Switch => "`true` or `false`".to_owned(),
         }
     }
@@ -64,7 +70,8 @@ impl ValueType {
             Self::Text | Self::Address | Self::Choice(_) => {
                 self.check(Value::Text(Cow::Owned(text.to_owned())))
             }
-            Self::Count => text.parse().ok().map(Value::Count),
+            Self::Limit if text == NO_LIMIT => Some(Value::Text(Cow::Borrowed(NO_LIMIT))),
+            Self::Count | Self::Limit => text.parse().ok().map(Value::Count),
             Self::Switch => text.parse().ok().map(Value::Switch),
         }
     }
@@ -73,8 +80,9 @@ impl ValueType {
     pub(crate) fn check(self, value: Value) -> Option<Value> {
         let fits = match (self, &value) {
             (Self::Text, Value::Text(_))
-            | (Self::Count, Value::Count(_))
+            | (Self::Count | Self::Limit, Value::Count(_))
             | (Self::Switch, Value::Switch(_)) => true,
+            (Self::Limit, Value::Text(text)) => text == NO_LIMIT,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_ref()),
             (Self::Address, Value::Text(text)) => is_address(text),
             _ => false,
@@ -109,6 +117,10 @@ mod tests {
         check(ValueType::Count, "030", "30");
         check(ValueType::Count, "-1", "does not fit");
         check(ValueType::Count, "1.5", "does not fit");
+        check(ValueType::Count, "none", "does not fit");
+        check(ValueType::Limit, "030", "30");
+        check(ValueType::Limit, "none", "\"none\"");
+        check(ValueType::Limit, "many", "does not fit");
         check(ValueType::Switch, "true", "true");
         check(ValueType::Switch, "yes", "does not fit");
         check(ValueType::Choice(&["a", "b"]), "b", "\"b\"");

@@ -17,9 +17,9 @@ fn all_settings_are_shown_with_where_they_came_from() {
     ui.color                       "auto"            default
     model.default                  ""                default
     policy.preset                  "read-only"       --set
-    policy.approval_timeout_s      0                 default
+    policy.approval_timeout_s      "none"            default
     policy.max_steps               5                 [STAGE]/project/.loggia/config.toml:2
-    policy.max_tokens              0                 default
+    policy.max_tokens              "none"            default
     sandbox.required               true              LOGGIA_SANDBOX_REQUIRED
     sandbox.network                false             default
     runner.command_timeout_s       120               default
@@ -31,19 +31,19 @@ fn all_settings_are_shown_with_where_they_came_from() {
 
 #[test]
 fn one_setting_is_shown_with_all_there_is_to_know() {
-    insta::assert_snapshot!(Stage::new().run(&["config", "show", "policy.approval_timeout_s"]), @r"
+    insta::assert_snapshot!(Stage::new().run(&["config", "show", "policy.approval_timeout_s"]), @r#"
     exit: 0
     --- stdout
-    policy.approval_timeout_s = 0
+    policy.approval_timeout_s = "none"
       from       default
-      meaning    Seconds after which an unanswered question counts as refused; 0 waits for ever.
-      takes      a whole number, zero or more
-      default    0
+      meaning    Seconds after which an unanswered question counts as refused; `none` waits for ever.
+      takes      a whole number, zero or more, or `none`
+      default    "none"
       variable   LOGGIA_POLICY_APPROVAL_TIMEOUT_S
-      workspace  may tighten it: a smaller number, 0 being the largest
+      workspace  may tighten it: a smaller number
       used by    (not built yet) engine
     [END]
-    ");
+    "#);
 }
 
 #[test]

@@ -21,8 +21,9 @@ addr = \"0.0.0.0:80\"
 default = \"evil:model\"
 [policy]
 preset = \"full\"
-max_steps = 0
+max_steps = 1000
 [sandbox]
+required = false
 network = true
 [log]
 level = \"off\"
@@ -56,19 +57,21 @@ fn an_untrusted_workspace_may_not_loosen() {
     insta::assert_snapshot!(changed(&stage, &["--set", "server.addr=127.0.0.1:5"]), @r#"
     server.addr "127.0.0.1:5" --set
     ignored "0.0.0.0:80" from [STAGE]/project/.loggia/config.toml:2: only a trusted workspace may set it, because it decides who can reach the server
-    ignored "off" from [STAGE]/project/.loggia/config.toml:11: only a trusted workspace may set it, because it could hide the warnings about the workspace itself
+    ignored "off" from [STAGE]/project/.loggia/config.toml:12: only a trusted workspace may set it, because it could hide the warnings about the workspace itself
     ignored "evil:model" from [STAGE]/project/.loggia/config.toml:4: only a trusted workspace may set it, because it decides who is sent the code
     ignored "full" from [STAGE]/project/.loggia/config.toml:6: only a trusted workspace may loosen `"ask"`
-    ignored 0 from [STAGE]/project/.loggia/config.toml:7: only a trusted workspace may loosen `100`
-    ignored true from [STAGE]/project/.loggia/config.toml:9: only a trusted workspace may loosen `false`
+    ignored 1000 from [STAGE]/project/.loggia/config.toml:7: only a trusted workspace may loosen `100`
+    ignored false from [STAGE]/project/.loggia/config.toml:9: only a trusted workspace may loosen `true`
+    ignored true from [STAGE]/project/.loggia/config.toml:10: only a trusted workspace may loosen `false`
     "#);
     insta::assert_snapshot!(stage.run(&["config", "show"]).stderr, @r#"
     warning: ignored `server.addr = "0.0.0.0:80"` from `[STAGE]/project/.loggia/config.toml:2`: only a trusted workspace may set it, because it decides who can reach the server
-    warning: ignored `log.level = "off"` from `[STAGE]/project/.loggia/config.toml:11`: only a trusted workspace may set it, because it could hide the warnings about the workspace itself
+    warning: ignored `log.level = "off"` from `[STAGE]/project/.loggia/config.toml:12`: only a trusted workspace may set it, because it could hide the warnings about the workspace itself
     warning: ignored `model.default = "evil:model"` from `[STAGE]/project/.loggia/config.toml:4`: only a trusted workspace may set it, because it decides who is sent the code
     warning: ignored `policy.preset = "full"` from `[STAGE]/project/.loggia/config.toml:6`: only a trusted workspace may loosen `"ask"`
-    warning: ignored `policy.max_steps = 0` from `[STAGE]/project/.loggia/config.toml:7`: only a trusted workspace may loosen `100`
-    warning: ignored `sandbox.network = true` from `[STAGE]/project/.loggia/config.toml:9`: only a trusted workspace may loosen `false`
+    warning: ignored `policy.max_steps = 1000` from `[STAGE]/project/.loggia/config.toml:7`: only a trusted workspace may loosen `100`
+    warning: ignored `sandbox.required = false` from `[STAGE]/project/.loggia/config.toml:9`: only a trusted workspace may loosen `true`
+    warning: ignored `sandbox.network = true` from `[STAGE]/project/.loggia/config.toml:10`: only a trusted workspace may loosen `false`
 
     hint: the workspace is not trusted; settings you want go into `[STAGE]/home/.config/loggia/config.toml`
     "#);
@@ -91,11 +94,12 @@ fn a_trusted_workspace_may_set_anything() {
     stage.trust("project");
     insta::assert_snapshot!(changed(&stage, &[]), @r#"
     server.addr "0.0.0.0:80" [STAGE]/project/.loggia/config.toml:2
-    log.level "off" [STAGE]/project/.loggia/config.toml:11
+    log.level "off" [STAGE]/project/.loggia/config.toml:12
     model.default "evil:model" [STAGE]/project/.loggia/config.toml:4
     policy.preset "full" [STAGE]/project/.loggia/config.toml:6
-    policy.max_steps 0 [STAGE]/project/.loggia/config.toml:7
-    sandbox.network true [STAGE]/project/.loggia/config.toml:9
+    policy.max_steps 1000 [STAGE]/project/.loggia/config.toml:7
+    sandbox.required false [STAGE]/project/.loggia/config.toml:9
+    sandbox.network true [STAGE]/project/.loggia/config.toml:10
     "#);
     assert_eq!(stage.run(&["config", "show"]).stderr, "");
 }

@@ -92,8 +92,14 @@ fn about_tool() -> BoxedStrategy<EventBody> {
                 milliseconds
             }
         ),
-        (id(CallId::from_bytes), vec(observed(), 0..3), any::<u64>())
-            .prop_map(|(call, changes, beyond_undo)| EventBody::FilesChanged { call, changes, beyond_undo }),
+        (id(CallId::from_bytes), vec(observed(), 0..3), any::<u64>(), any::<bool>()).prop_map(
+            |(call, changes, beyond_undo, shared)| EventBody::FilesChanged {
+                call,
+                changes,
+                beyond_undo,
+                shared
+            }
+        ),
     ]
     .boxed()
 }

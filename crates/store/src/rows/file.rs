@@ -13,12 +13,14 @@ pub(super) struct FilesChanged<'a> {
     pub(super) call: Text<CallId>,
     pub(super) changes: Vec<StoredObservedChange<'a>>,
     pub(super) beyond_undo: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) shared: bool,
 }
 
 impl From<FilesChanged<'_>> for EventBody {
     fn from(row: FilesChanged<'_>) -> Self {
-        let FilesChanged { call, changes, beyond_undo } = row;
-        Self::FilesChanged { call: call.0, changes: unlist(changes), beyond_undo }
+        let FilesChanged { call, changes, beyond_undo, shared } = row;
+        Self::FilesChanged { call: call.0, changes: unlist(changes), beyond_undo, shared }
     }
 }
 

@@ -331,9 +331,20 @@ fn commands() -> Vec<Sample> {
                     .map(|change| ObservedChange { change, diff: "@@\n".to_owned() })
                     .collect(),
                 beyond_undo: 2,
+                shared: false,
             },
             "files_changed",
             r#"{"call":"call_05050505050505050505050505050505","changes":[{"change":{"path":"a","after":{"hash":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","mode":420,"is_link":false}},"diff":"@@\n"},{"change":{"path":"b","before":{"hash":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","mode":420,"is_link":false},"after":{"hash":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b","mode":493,"is_link":false}},"diff":"@@\n"},{"change":{"path":"c","before":{"hash":"0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c","mode":511,"is_link":true}},"diff":"@@\n"}],"beyond_undo":2}"#,
+        ),
+        (
+            EventBody::FilesChanged {
+                call: CallId::from_bytes([5; 16]),
+                changes: vec![],
+                beyond_undo: 0,
+                shared: true,
+            },
+            "files_changed",
+            r#"{"call":"call_05050505050505050505050505050505","changes":[],"beyond_undo":0,"shared":true}"#,
         ),
     ]
 }

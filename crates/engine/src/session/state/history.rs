@@ -95,8 +95,8 @@ impl History {
     }
 
     /// Puts back what was taken off. What was said meanwhile comes after it, as it did.
-    pub(super) fn put_back(&mut self, items: Vec<Arc<HistoryItem>>) {
-        self.items.extend(items);
+    pub(super) fn put_back(&mut self, items: &[Arc<HistoryItem>]) {
+        self.items.extend_from_slice(items);
         self.items.sort_by_key(|item| item.seq);
     }
 }

@@ -1,6 +1,7 @@
 //! A turn under way, and its calls that have no result yet.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use loggia_domain::{
     Actor, ApprovalId, CheckpointId, CommandRequest, Demand, Executor, FileChangeKind, Instruction, Patch,
@@ -17,7 +18,7 @@ pub struct OpenTurn {
     /// Who ended it, if it was cut and somebody did that.
     pub ended_by: Option<Actor>,
     /// What was asked.
-    pub instruction: Instruction,
+    pub instruction: Arc<Instruction>,
     /// The event that began it.
     pub began_at: Seq,
     /// How many replies it has had.
@@ -40,7 +41,7 @@ impl OpenTurn {
             id,
             by,
             ended_by: None,
-            instruction,
+            instruction: Arc::new(instruction),
             began_at,
             steps: 0,
             usage: Usage::NONE,
@@ -85,7 +86,7 @@ pub enum CallStage {
 }
 
 /// The tool a question is about, and what it would touch.
-pub(crate) fn demand_of(question: &Question, patches: &BTreeMap<PatchId, Patch>) -> (String, Demand) {
+pub(crate) fn demand_of(question: &Question, patches: &BTreeMap<PatchId, Arc<Patch>>) -> (String, Demand) {
     match question {
         Question::Patches { tool, patches: ids } => {
             let mut demand = Demand::default();

@@ -11,10 +11,10 @@ use crate::session::state::history::{History, HistoryItem};
 /// What can be undone and redone.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UndoStack {
-    done: Vec<Undoable>,
+    done: Vec<Arc<Undoable>>,
     /// A turn that is about to change something; a step only once it has.
-    begun: Option<Undoable>,
-    undone: Vec<(Undoable, Vec<Arc<HistoryItem>>)>,
+    begun: Option<Arc<Undoable>>,
+    undone: Vec<(Arc<Undoable>, Arc<[Arc<HistoryItem>]>)>,
 }
 
 /// What one turn changed.
@@ -32,36 +32,36 @@ pub struct Undoable {
 
 impl UndoStack {
     /// What can be undone, oldest first.
-    pub fn done(&self) -> &[Undoable] {
+    pub fn done(&self) -> &[Arc<Undoable>] {
         &self.done
     }
 
     /// What can be redone; the last one comes first.
-    pub fn undone(&self) -> impl DoubleEndedIterator<Item = &Undoable> {
+    pub fn undone(&self) -> impl DoubleEndedIterator<Item = &Arc<Undoable>> {
         self.undone.iter().map(|(entry, _)| entry)
     }
 
     pub(super) fn begin(&mut self, checkpoint: CheckpointId, turn: TurnId, began_at: Seq) {
-        self.begun = Some(Undoable { checkpoint, turn, began_at, changes: Vec::new() });
+        self.begun = Some(Arc::new(Undoable { checkpoint, turn, began_at, changes: Vec::new() }));
     }
 
     pub(super) fn changed(&mut self, turn: TurnId, files: &[FileChange]) {
         self.done.extend(self.begun.take_if(|entry| entry.turn == turn));
         if let Some(entry) = self.done.iter_mut().rev().find(|entry| entry.turn == turn) {
-            entry.changes.extend_from_slice(files);
+            Arc::make_mut(entry).changes.extend_from_slice(files);
         }
     }
 
     pub(super) fn undo(&mut self, checkpoint: CheckpointId, history: &mut History) {
         if let Some(entry) = self.done.pop_if(|entry| entry.checkpoint == checkpoint) {
             let said = history.cut_from(entry.began_at);
-            self.undone.push((entry, said));
+            self.undone.push((entry, said.into()));
         }
     }
 
     pub(super) fn redo(&mut self, checkpoint: CheckpointId, history: &mut History) {
         if let Some((entry, said)) = self.undone.pop_if(|(entry, _)| entry.checkpoint == checkpoint) {
-            history.put_back(said);
+            history.put_back(&said);
             self.done.push(entry);
         }
     }
