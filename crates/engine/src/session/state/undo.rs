@@ -14,7 +14,14 @@ pub struct UndoStack {
     done: Vec<Arc<Undoable>>,
     /// A turn that is about to change something; a step only once it has.
     begun: Option<Arc<Undoable>>,
-    undone: Vec<(Arc<Undoable>, Arc<[Arc<HistoryItem>]>)>,
+    undone: Vec<Undone>,
+}
+
+/// What was undone, and what had been said from there on.
+#[derive(Debug, Clone, PartialEq)]
+struct Undone {
+    entry: Arc<Undoable>,
+    said: Arc<[Arc<HistoryItem>]>,
 }
 
 /// What one turn changed.
@@ -38,7 +45,7 @@ impl UndoStack {
 
     /// What can be redone; the last one comes first.
     pub fn undone(&self) -> impl DoubleEndedIterator<Item = &Arc<Undoable>> {
-        self.undone.iter().map(|(entry, _)| entry)
+        self.undone.iter().map(|undone| &undone.entry)
     }
 
     pub(super) fn begin(&mut self, checkpoint: CheckpointId, turn: TurnId, began_at: Seq) {
@@ -54,13 +61,14 @@ impl UndoStack {
 
     pub(super) fn undo(&mut self, checkpoint: CheckpointId, history: &mut History) {
         if let Some(entry) = self.done.pop_if(|entry| entry.checkpoint == checkpoint) {
-            let said = history.cut_from(entry.began_at);
-            self.undone.push((entry, said.into()));
+            let said = history.cut_from(entry.began_at).into();
+            self.undone.push(Undone { entry, said });
         }
     }
 
     pub(super) fn redo(&mut self, checkpoint: CheckpointId, history: &mut History) {
-        if let Some((entry, said)) = self.undone.pop_if(|(entry, _)| entry.checkpoint == checkpoint) {
+        let undone = self.undone.pop_if(|undone| undone.entry.checkpoint == checkpoint);
+        if let Some(Undone { entry, said }) = undone {
             history.put_back(&said);
             self.done.push(entry);
         }
