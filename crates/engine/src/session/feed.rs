@@ -78,7 +78,7 @@ impl Feed {
     }
 
     /// Waits until more has been told than when somebody looked. Who looks first and then waits, instead of the
-    /// other way round, does not pay for waiting when there is something.
+    /// other way round, does not pay for waiting when there is something. May end too early: whoever is woken looks.
     async fn told_more_than(&self, changes: u64) {
         let changed = self.changed.notified();
         tokio::pin!(changed);
