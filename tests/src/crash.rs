@@ -14,10 +14,10 @@ use loggia_domain::{
     Store,
 };
 use loggia_engine::{Engine, EngineError, NewSession, OnLeave, Parts, Settings, Told};
-use loggia_store::SqliteStore;
 
 use crate::load::{LoadModel, OnlyModel};
 use crate::player::prompt;
+use crate::world::open_store;
 
 /// What each session of the load does.
 pub const LOAD: [&str; 6] = ["talk", "talk", "edit one", "edit two", "ask three", "ask four"];
@@ -37,8 +37,8 @@ pub fn now() -> u128 {
 pub async fn engine(directory: &Path, keeper: &Path) -> Result<(Engine, Arc<dyn Store>), EngineError> {
     let root = directory.join("work");
     std::fs::create_dir_all(&root).expect("a workspace");
-    let store: Arc<dyn Store> =
-        Arc::new(SqliteStore::open(&directory.join("store")).expect("the store opens after every crash"));
+    // The parent's own look at it may be ending just now.
+    let store = open_store(directory);
     let keeper = loggia_wire::child::Keeper::new(keeper, ["keep"]);
     let parts = Parts {
         store: Arc::clone(&store),
