@@ -1,0 +1,13 @@
+//! Which handler answers what.
+
+use axum::Router;
+
+use crate::Door;
+
+impl Door {
+    /// Everything the door answers, for any kind of connection. Requests carry a [`Peer`](crate::Peer) as an
+    /// extension.
+    pub fn router(&self) -> Router {
+        Router::new()
+    }
+}
