@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    Abilities, Actor, Client, ClientId, Door, Preset, Role, Runner, Seq, SessionId, Workspace,
+    Abilities, Actor, Client, ClientId, Door, ModelCatalogue, ModelName, Preset, Role, Runner, Seq,
+    SessionId, Workspace,
 };
 use loggia_engine::{Engine, NewSession, OnLeave, Parts, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
@@ -27,6 +28,8 @@ pub struct World {
     pub workspace: Workspace,
     /// The model.
     pub model: Arc<ScriptedModel>,
+    /// The models there are: that one, and those the world was made with.
+    pub models: Arc<ScriptedCatalogue>,
 }
 
 /// How a world is made.
@@ -36,6 +39,7 @@ pub struct WorldBuilder {
     files: Vec<(String, Vec<u8>)>,
     unload_after: Duration,
     secrets: Vec<String>,
+    others: Vec<Arc<ScriptedModel>>,
 }
 
 impl WorldBuilder {
@@ -46,6 +50,7 @@ impl WorldBuilder {
             files: Vec::new(),
             unload_after: Duration::from_secs(60),
             secrets: Vec::new(),
+            others: Vec::new(),
         }
     }
 
@@ -70,6 +75,17 @@ impl WorldBuilder {
         self
     }
 
+    /// With another model, which has nothing to say.
+    ///
+    /// # Panics
+    /// If there can be no such model.
+    #[must_use]
+    pub fn model(mut self, name: &str) -> Self {
+        let script = Script::parse("").expect("a script");
+        self.others.push(Arc::new(ScriptedModel::named(ModelName(name.to_owned()), script)));
+        self
+    }
+
     /// Makes it, with a model that replies by this script.
     ///
     /// # Panics
@@ -89,20 +105,27 @@ impl WorldBuilder {
             secrets: self.secrets,
             ..Settings::new(directory.path().join("data"))
         };
-        let engine = start(directory.path(), &self.keeper, &model, settings).await;
+        let models = ScriptedCatalogue::single(Arc::clone(&model));
+        let models = Arc::new(self.others.into_iter().fold(models, ScriptedCatalogue::with));
+        let engine = start(directory.path(), &self.keeper, &models, settings).await;
         let workspace = engine.register_workspace(&root, None).await.expect("a workspace");
-        World { directory, keeper: self.keeper, engine, workspace, model }
+        World { directory, keeper: self.keeper, engine, workspace, model, models }
     }
 }
 
 /// Starts an engine in a directory.
-async fn start(directory: &Path, keeper: &Path, model: &Arc<ScriptedModel>, settings: Settings) -> Engine {
+async fn start(
+    directory: &Path,
+    keeper: &Path,
+    models: &Arc<ScriptedCatalogue>,
+    settings: Settings,
+) -> Engine {
     let store = Arc::new(SqliteStore::open(&directory.join("store")).expect("a store"));
     let runner: Arc<dyn Runner> =
         Arc::new(CommandRunner::new(Keeper::new(keeper, ["keep"]), loggia_runner::Settings::default()));
     let parts = Parts {
         store,
-        models: Arc::new(ScriptedCatalogue::single(Arc::clone(model))),
+        models: Arc::clone(models) as Arc<dyn ModelCatalogue>,
         tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
         runner,
         index: Arc::new(|_| None),
@@ -114,6 +137,11 @@ impl World {
     /// The workspace's directory.
     pub fn root(&self) -> &Path {
         &self.workspace.root
+    }
+
+    /// Where the engine keeps its own things.
+    pub fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
     }
 
     /// Where the workspace's policy is.
@@ -158,12 +186,13 @@ impl World {
 
     /// Stops the engine as a restart of the daemon does, and starts another one over the same data.
     pub async fn restart(self, script: &str) -> Self {
-        let Self { directory, keeper, engine, workspace, model: _ } = self;
+        let Self { directory, keeper, engine, workspace, model: _, models: _ } = self;
         engine.stop().await;
         drop(engine);
         let model = Arc::new(ScriptedModel::new(Script::parse(script).expect("a script")));
         let settings = Settings::new(directory.path().join("data"));
-        let engine = start(directory.path(), &keeper, &model, settings).await;
-        Self { directory, keeper, engine, workspace, model }
+        let models = Arc::new(ScriptedCatalogue::single(Arc::clone(&model)));
+        let engine = start(directory.path(), &keeper, &models, settings).await;
+        Self { directory, keeper, engine, workspace, model, models }
     }
 }

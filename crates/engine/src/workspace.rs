@@ -127,13 +127,35 @@ impl OpenWorkspace {
 
     /// The rules that hold for a session now.
     pub(crate) fn judge(&self, shared: &Shared, state: &State) -> Result<Arc<Judge>, EngineError> {
+        self.judge_with(shared, state.opened.preset, state.rules.clone())
+    }
+
+    /// The rules that hold outside of any session.
+    pub(crate) fn judge_alone(&self, shared: &Shared) -> Result<Arc<Judge>, EngineError> {
+        self.judge_with(shared, None, Vec::new())
+    }
+
+    /// The rules that would hold outside of any session if this were the policy.
+    pub(crate) fn judge_draft(&self, shared: &Shared, draft: &Policy) -> Result<Judge, EngineError> {
+        let suggestion = self.suggestion(shared)?;
+        let preset = suggestion.as_ref().map_or(draft.preset, |suggestion| suggestion.over(draft).preset);
+        let key = JudgeKey { preset, session_rules: Vec::new(), suggestion, policy: draft.clone() };
+        self.compile(shared, &key)
+    }
+
+    fn judge_with(
+        &self,
+        shared: &Shared,
+        preset: Option<loggia_domain::Preset>,
+        session_rules: Vec<Rule>,
+    ) -> Result<Arc<Judge>, EngineError> {
         let policy = shared.policies.get(self.workspace.id)?;
         let suggestion = self.suggestion(shared)?;
         let effective =
             suggestion.as_ref().map_or(policy.preset, |suggestion| suggestion.over(&policy).preset);
         let key = JudgeKey {
-            preset: state.opened.preset.unwrap_or(effective),
-            session_rules: state.rules.clone(),
+            preset: preset.unwrap_or(effective),
+            session_rules,
             suggestion,
             policy: Policy::clone(&policy),
         };

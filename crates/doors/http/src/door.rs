@@ -8,6 +8,8 @@ use loggia_domain::ModelCatalogue;
 use loggia_engine::{Engine, IndexFinder};
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::Auth;
+use crate::auth::tokens::TokenError;
 use crate::metrics::Metrics;
 
 /// What a door is put together from.
@@ -51,13 +53,27 @@ pub struct Door(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
+    pub(crate) auth: Auth,
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
 }
 
+/// Why there can be no door.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    /// Its tokens cannot be used.
+    #[error("nobody could be let in")]
+    Tokens(#[from] TokenError),
+}
+
 impl Door {
-    /// A door in front of an engine.
-    pub fn new(parts: Parts, settings: Settings) -> Self {
-        Self(Arc::new(Inner { parts, settings, metrics: Metrics::default(), started: Instant::now() }))
+    /// A door in front of an engine. Makes the first token if there is none; touches a disk.
+    ///
+    /// # Errors
+    /// If the tokens cannot be read or made.
+    pub fn new(parts: Parts, settings: Settings) -> Result<Self, DoorError> {
+        let auth = Auth::open(&settings.data)?;
+        let inner = Inner { parts, settings, auth, metrics: Metrics::default(), started: Instant::now() };
+        Ok(Self(Arc::new(inner)))
     }
 }

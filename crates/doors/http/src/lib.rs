@@ -10,12 +10,20 @@
 //! - what one client sends or does not read takes a bounded amount of memory and disturbs nobody else;
 //! - a stream tells each event once, in order, and can be picked up after any event it told.
 
+mod ask;
+mod auth;
+mod body;
 mod door;
+mod guard;
 mod identity;
 mod metrics;
 mod peer;
+mod problem;
+mod rest;
 mod router;
+mod to_wire;
 
-pub use door::{Door, Parts, Settings};
+pub use auth::tokens::TokenError;
+pub use door::{Door, DoorError, Parts, Settings};
 pub use identity::{Identity, Proof};
 pub use peer::Peer;

@@ -37,7 +37,7 @@ fn a_short_policy_runs_commands_in_the_local_terminal() {
     let policy: Policy = decode(r#"{"revision":1,"preset":"ask"}"#).unwrap();
     assert_eq!(
         serde_json::to_string(&policy).unwrap(),
-        r#"{"revision":1,"preset":"ask","rules":[],"command_mode":"local_terminal","fallback_to_server_runner":false,"sandbox":{"required":false,"network":false},"limits":{}}"#
+        r#"{"revision":1,"preset":"ask","rules":[],"command_mode":"local_terminal","sandbox":{},"limits":{}}"#
     );
 }
 
