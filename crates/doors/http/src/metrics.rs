@@ -37,6 +37,7 @@ impl Metrics {
     }
 
     /// One less.
+    #[allow(dead_code, reason = "counted by streams")]
     pub(crate) fn sub(counter: &AtomicU64) {
         counter.fetch_sub(1, Ordering::Relaxed);
     }

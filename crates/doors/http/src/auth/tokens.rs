@@ -186,6 +186,7 @@ impl Tokens {
     }
 
     /// Ends when whoever showed this may no longer be there. A process of the same user always may.
+    #[allow(dead_code, reason = "asked by whatever outlasts one request: streams")]
     pub(crate) fn until_revoked(&self, proof: &Proof) -> CancellationToken {
         let Proof::Token(id) = proof else { return CancellationToken::new() };
         let held = self.held();

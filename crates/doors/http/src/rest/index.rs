@@ -55,7 +55,7 @@ pub(crate) async fn incremental(
         match fault {
             None => paths.push(change.file_path),
             Some(reason) => {
-                rejected.push(RejectedChange { file_path: change.file_path, reason: reason.to_owned() })
+                rejected.push(RejectedChange { file_path: change.file_path, reason: reason.to_owned() });
             }
         }
     }

@@ -100,7 +100,7 @@ async fn own_commands(engine: &Engine, id: SessionId, before: &Session, steps: u
         }
         match event.body {
             EventBody::ToolRequested { call } if call.tool == RUN_COMMAND => {
-                drop(calls.insert(call.id, call))
+                calls.insert(call.id, call);
             }
             EventBody::ToolStarted { call, executor: Executor::Client(_) } => {
                 lines.extend(calls.remove(&call).and_then(|call| command_line(&call)));

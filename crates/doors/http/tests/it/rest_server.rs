@@ -74,5 +74,4 @@ async fn an_engine_that_stops_is_unavailable() {
     let id = house.session().await;
     house.world.engine.stop().await;
     assert_eq!(house.get(&format!("/v1/sessions/{id}")).await.problem(), "503 unavailable");
-    assert_eq!(house.door.router().has_routes(), true);
 }

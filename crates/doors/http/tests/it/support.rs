@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 /// A door in front of a whole engine. It goes when it is dropped.
 pub(crate) struct House {
     pub(crate) world: World,
-    pub(crate) door: Door,
     pub(crate) address: SocketAddr,
     pub(crate) stop: CancellationToken,
     /// The first token.
@@ -88,7 +87,7 @@ impl Builder {
         let address = listener.local_addr().unwrap();
         let router = door.router().layer(Extension(self.peer));
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        House { world, door, address, stop, token, server }
+        House { world, address, stop, token, server }
     }
 }
 

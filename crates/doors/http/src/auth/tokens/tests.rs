@@ -1,5 +1,4 @@
 //! Tokens on disk and in use.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
