@@ -2,6 +2,7 @@
 //!
 //! What always holds: an id that cannot be one is a thing that is not there, whatever it is made of.
 
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path, Query};
@@ -27,15 +28,19 @@ pub(crate) struct Asked<T>(pub(crate) T);
 /// Which part of a listing.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Paging {
-    limit: Option<u64>,
+    pub(crate) limit: Option<Limit>,
     pub(crate) cursor: Option<String>,
 }
 
-impl Paging {
-    /// How many at most: what was asked for, between one and `most`.
-    pub(crate) fn limit(&self, default: usize, most: usize) -> usize {
-        let asked = self.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        asked.unwrap_or(default).clamp(1, most)
+/// How many at most: a number from 1 on.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Limit(NonZeroU64);
+
+impl Limit {
+    /// What was asked for, and no more than `most`.
+    pub(crate) fn up_to(self, most: usize) -> usize {
+        usize::try_from(self.0.get()).unwrap_or(most).min(most)
     }
 }
 

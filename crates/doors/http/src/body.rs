@@ -164,6 +164,15 @@ mod tests {
         assert!(check_type(&HeaderMap::new(), &JSON_TYPES).is_err());
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_ends_is_given_up() {
+        let endless =
+            axum::body::Body::from_stream(futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+        let request = Request::builder().header(CONTENT_TYPE, "application/json").body(endless).unwrap();
+        let problem = read_json::<serde_json::Value>(request, 100).await.unwrap_err();
+        assert!(format!("{problem:?}").contains("408"), "{problem:?}");
+    }
+
     #[test]
     fn only_plain_bodies_are_read() {
         let encoded = |value| HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(value))]);

@@ -31,7 +31,7 @@ use crate::problem::{PROBLEM_JSON, Problem};
 /// Lets a request pass, or answers it.
 pub(crate) async fn pass(State(inner): State<Arc<Inner>>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
-    let uri = request.uri().clone();
+    let (method, uri) = (request.method().clone(), request.uri().clone());
     let mut origin = Origin::None;
     let response = match admit(&inner, &mut request, &mut origin) {
         Ok(()) if origin.is_preflight(&request) => origin.preflight(),
@@ -43,7 +43,10 @@ pub(crate) async fn pass(State(inner): State<Arc<Inner>>, mut request: Request, 
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     origin.allow(headers);
-    inner.metrics.answered(response.status(), began.elapsed());
+    let (status, time) = (response.status(), began.elapsed());
+    inner.metrics.answered(status, time);
+    // The path alone: a query may hold what is nobody's business.
+    tracing::debug!(%method, path = uri.path(), status = status.as_u16(), ?time, "answered");
     response
 }
 

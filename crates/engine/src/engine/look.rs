@@ -14,6 +14,10 @@ use crate::counts::Counts;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::policy::Verdict;
+use crate::session::State;
+
+/// How many events are read at a time.
+const PAGE: usize = 512;
 
 /// Why looking came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +46,36 @@ impl Engine {
     /// If there is no such session, or the store cannot.
     pub async fn events(&self, id: SessionId, after: Seq, limit: usize) -> Result<Vec<Event>, EngineError> {
         Ok(self.shared.parts.store.events(id, after, limit).await?)
+    }
+
+    /// How a session is by its journal alone. Nothing is brought into memory and nothing is settled, so this also works
+    /// where its workspace cannot be opened; a turn that seems to run may have been cut.
+    ///
+    /// # Errors
+    /// If there is no such session, or the store cannot.
+    pub async fn peek(&self, id: SessionId) -> Result<State, EngineError> {
+        let mut state: Option<State> = None;
+        let mut after = Seq(0);
+        loop {
+            let events = self.shared.parts.store.events(id, after, PAGE).await?;
+            let Some(last) = events.last() else { break };
+            after = last.seq;
+            for event in &events {
+                match &mut state {
+                    Some(state) => state.apply(event),
+                    None => state = State::begin(event),
+                }
+            }
+        }
+        state.ok_or(EngineError::BadJournal(id))
+    }
+
+    /// Opens a workspace, to see whether that can be done.
+    ///
+    /// # Errors
+    /// If there is none, or its directory or its policy cannot be used.
+    pub async fn try_workspace(&self, id: WorkspaceId) -> Result<(), EngineError> {
+        self.shared.open_workspace(id).await.map(drop)
     }
 
     /// What a workspace's policy, or a draft of one, says to a call outside of any session.

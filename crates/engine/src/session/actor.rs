@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    ApprovalAnswer, ApprovalScope, CallId, EventBody, NewEvent, Passing, Remember, SessionId,
-    StoreError, Timestamp, TurnEnd, TurnId,
+    ApprovalAnswer, ApprovalScope, CallId, EventBody, NewEvent, Passing, Remember, SessionId, StoreError,
+    Timestamp, TurnEnd, TurnId,
 };
 use tokio::sync::mpsc;
 

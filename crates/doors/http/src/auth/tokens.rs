@@ -29,7 +29,7 @@ use crate::identity::{Identity, Proof};
 const FIRST: &str = "first";
 
 /// Its id, by which a replaced one is found.
-const FIRST_ID: &str = "tok_first";
+const FIRST_ID: &str = "tok_00000000000000000000000000000000";
 
 /// How many tokens there may be: each is compared with in every request.
 const MAX_TOKENS: usize = 1000;

@@ -10,7 +10,7 @@ use loggia_engine::Engine;
 use loggia_protocol_agent_server::{Event, EventPage};
 use serde::Deserialize;
 
-use crate::ask::{Asked, SessionPath};
+use crate::ask::{Asked, Limit, SessionPath};
 use crate::rest::{Answer, Shared};
 use crate::to_wire::{Past, journal};
 
@@ -30,7 +30,7 @@ const STEP: usize = 512;
 pub(crate) struct Stretch {
     #[serde(default)]
     after: u64,
-    limit: Option<u64>,
+    limit: Option<Limit>,
 }
 
 pub(crate) async fn events(
@@ -41,8 +41,7 @@ pub(crate) async fn events(
     let engine = &inner.parts.engine;
     let summary = engine.session(id).await?;
     let workspace = engine.workspace(summary.workspace).await?;
-    let limit =
-        asked.limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(MAX_PAGE).clamp(1, MAX_PAGE));
+    let limit = asked.limit.map_or(PAGE, |limit| limit.up_to(MAX_PAGE));
     let after = Seq(asked.after);
     let mut past = Past::new(workspace.root);
     skip(engine, id, after.min(summary.last_seq), &mut past).await?;

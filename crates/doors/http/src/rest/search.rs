@@ -8,7 +8,7 @@ use loggia_domain::{CodeFinding, CodeIndex, CodeQuery, JsonText, QueryKind, Work
 use loggia_protocol_agent_server::{HitKind, ProblemType, SearchHit, SearchResult};
 use serde::Deserialize;
 
-use crate::ask::{Asked, WorkspacePath};
+use crate::ask::{Asked, Limit, WorkspacePath};
 use crate::door::Inner;
 use crate::problem::Problem;
 use crate::rest::{Answer, Shared};
@@ -32,7 +32,7 @@ const SEARCH_TEXT: &str = "search_text";
 pub(crate) struct Wanted {
     q: String,
     kind: Option<String>,
-    limit: Option<u64>,
+    limit: Option<Limit>,
 }
 
 pub(crate) async fn search(
@@ -48,8 +48,7 @@ pub(crate) async fn search(
     if wanted.q.trim().is_empty() || wanted.q.len() > MAX_QUERY_BYTES {
         return Err(Problem::bad_request(format!("q: has 1 to {MAX_QUERY_BYTES} bytes")));
     }
-    let limit =
-        wanted.limit.map_or(HITS, |limit| usize::try_from(limit).unwrap_or(MAX_HITS).clamp(1, MAX_HITS));
+    let limit = wanted.limit.map_or(HITS, |limit| limit.up_to(MAX_HITS));
     let workspace = inner.parts.engine.workspace(id).await?;
     let results = match ((inner.parts.index)(&workspace), kind) {
         (Some(index), kind) => in_index(&*index, wanted.q, kind, limit).await?,

@@ -30,6 +30,15 @@ pub(super) fn session(inner: &Inner, id: SessionId, state: &State) -> wire::Sess
     }
 }
 
+/// A session as an answer shows it that cannot be brought into memory: whatever its journal says, nothing runs there.
+pub(super) fn stored_session(inner: &Inner, id: SessionId, state: &State) -> wire::Session {
+    let session = session(inner, id, state);
+    match session.status {
+        wire::SessionStatus::Running => wire::Session { status: wire::SessionStatus::Idle, ..session },
+        _ => session,
+    }
+}
+
 /// What a session without a model of its own uses.
 fn default(inner: &Inner) -> Option<ModelName> {
     inner.parts.models.find(None).ok().map(|model| model.info().name)

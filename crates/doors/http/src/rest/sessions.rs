@@ -11,12 +11,12 @@ use loggia_protocol_agent_server as wire;
 use serde::Deserialize;
 use wire::{CreateSessionParams, ForkSessionParams, ProblemType, Scope, SessionPage};
 
-use crate::ask::{Asked, SessionPath};
+use crate::ask::{Asked, Limit, SessionPath};
 use crate::body::{Body, MaybeBody};
 use crate::door::Inner;
 use crate::identity::Identity;
 use crate::problem::Problem;
-use crate::rest::session_body::session;
+use crate::rest::session_body::{session, stored_session};
 use crate::rest::{Answer, Shared, check_name, client, models, policy};
 
 /// How many sessions a page has unless the client says otherwise.
@@ -32,20 +32,19 @@ const MICRO: f64 = 1e6;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Listing {
     workspace_id: Option<String>,
-    limit: Option<u64>,
+    limit: Option<Limit>,
     cursor: Option<String>,
 }
 
 pub(crate) async fn list(State(inner): Shared, Asked(asked): Asked<Listing>) -> Answer<Json<SessionPage>> {
     let workspace = asked.workspace_id.as_deref().map(str::parse::<WorkspaceId>).transpose();
     let workspace = workspace.map_err(|error| Problem::bad_request(format!("workspace_id: {error}")))?;
-    let limit =
-        asked.limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(MAX_PAGE).clamp(1, MAX_PAGE));
+    let limit = asked.limit.map_or(PAGE, |limit| limit.up_to(MAX_PAGE));
     let page = inner.parts.engine.sessions(SessionQuery { workspace, limit, cursor: asked.cursor }).await?;
     let mut sessions = Vec::with_capacity(page.items.len());
     for summary in page.items {
-        match inner.parts.engine.state(summary.id).await {
-            Ok(state) => sessions.push(session(&inner, summary.id, &state)),
+        match body(&inner, summary.id).await {
+            Ok(session) => sessions.push(session),
             // Somebody has just removed it.
             Err(EngineError::Store(StoreError::NoSuchSession(_))) => {}
             Err(error) => return Err(error.into()),
@@ -72,10 +71,11 @@ pub(crate) async fn create(
         check_preset(&inner, &identity, workspace, preset)?;
     }
     let budget = params.budget.map(budget).transpose()?.unwrap_or_default();
+    // Before there is a session that could do nothing.
+    inner.parts.engine.try_workspace(workspace).await?;
     let new = NewSession { workspace, title: params.title, model, preset, budget };
     let id = inner.parts.engine.open_session(new, Actor::from(&client(&identity))).await?;
-    let state = inner.parts.engine.state(id).await?;
-    Ok((StatusCode::CREATED, Json(session(&inner, id, &state))))
+    Ok((StatusCode::CREATED, answer(&inner, id).await?))
 }
 
 pub(crate) async fn one(State(inner): Shared, SessionPath(id): SessionPath) -> Answer<Json<wire::Session>> {
@@ -115,8 +115,17 @@ pub(crate) async fn fork(
 
 /// A session as it is now.
 pub(super) async fn answer(inner: &Arc<Inner>, id: SessionId) -> Answer<Json<wire::Session>> {
-    let state = inner.parts.engine.state(id).await?;
-    Ok(Json(session(inner, id, &state)))
+    Ok(Json(body(inner, id).await?))
+}
+
+async fn body(inner: &Inner, id: SessionId) -> Result<wire::Session, EngineError> {
+    let engine = &inner.parts.engine;
+    match engine.state(id).await {
+        Ok(state) => Ok(session(inner, id, &state)),
+        Err(error @ (EngineError::Store(_) | EngineError::Stopping)) => Err(error),
+        // Its workspace is gone or its policy broken; what was said there can still be read.
+        Err(_) => Ok(stored_session(inner, id, &engine.peek(id).await?)),
+    }
 }
 
 /// The workspace a body names. It is the body that is wrong if there is none.

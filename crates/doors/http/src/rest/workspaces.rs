@@ -33,7 +33,7 @@ pub(crate) async fn list(State(inner): Shared, Asked(paging): Asked<Paging>) -> 
             all.iter().position(|workspace| workspace.id == last).ok_or_else(unknown)? + 1
         }
     };
-    let end = all.len().min(begin + paging.limit(PAGE, MAX_PAGE));
+    let end = all.len().min(begin + paging.limit.map_or(PAGE, |limit| limit.up_to(MAX_PAGE)));
     let next_cursor = (end < all.len()).then(|| all[end - 1].id.to_string());
     let workspaces =
         all[begin..end].iter().map(|workspace| body(&inner, workspace)).collect::<Answer<_>>()?;

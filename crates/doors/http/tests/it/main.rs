@@ -6,6 +6,7 @@ mod auth_pairing;
 mod auth_tokens;
 mod bad_input_bodies;
 mod bad_input_paths;
+mod bad_input_random;
 mod rest_contract;
 mod rest_index;
 mod rest_models;

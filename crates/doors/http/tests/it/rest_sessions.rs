@@ -205,3 +205,34 @@ async fn events_are_read_page_by_page_and_none_is_split() {
         assert_eq!(read, whole, "in pages of {limit}");
     }
 }
+
+#[tokio::test]
+async fn sessions_of_a_workspace_that_is_gone_can_still_be_read() {
+    let short = std::time::Duration::from_millis(1);
+    let house = Builder::new().world(|world| world.unload_after(short)).start(TALK).await;
+    let gone = tempfile::tempdir().unwrap();
+    let body = json!({ "root_path": gone.path() }).to_string();
+    let workspace = house.ask("POST", "/v1/workspaces/register", &body).await.ok(201).json();
+    let body = json!({ "workspace_id": workspace["workspace_id"] }).to_string();
+    let made = house.ask("POST", "/v1/sessions", &body).await.ok(201).json();
+    let id = made["session_id"].as_str().unwrap();
+    house.turn(id, "one").await;
+    // Once it has left memory, it cannot come back there.
+    while house.world.engine.loaded_sessions() > 0 {
+        tokio::time::sleep(short).await;
+    }
+    drop(gone);
+    let list = house.get("/v1/sessions").await.ok(200).json();
+    assert_eq!(list["sessions"][0]["session_id"], id);
+    let one = house.get(&format!("/v1/sessions/{id}")).await.ok(200).json();
+    assert_eq!((&one["title"], &one["status"]), (&json!("one"), &json!("idle")));
+    assert_eq!(
+        house.get(&format!("/v1/sessions/{id}/events")).await.ok(200).json()["events"][0]["message"],
+        "one"
+    );
+    // Nothing new can be done there, and no session is made that could do nothing.
+    assert_eq!(house.ask("POST", "/v1/sessions", &body).await.problem(), "409 conflict");
+    let rename = house.ask("POST", &format!("/v1/sessions/{id}/rename"), r#"{"title":"x"}"#).await;
+    assert_eq!(rename.problem(), "409 conflict");
+    assert_eq!(house.get("/v1/sessions").await.json()["sessions"].as_array().unwrap().len(), 1);
+}
