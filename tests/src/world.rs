@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    Abilities, Actor, CodeIndex, Event, Policy, Preset, Role, Runner, Seq, SessionId, Store, Workspace,
+    Abilities, Actor, CodeIndex, Event, ModelCatalogue, ModelName, Policy, Preset, Role, Runner, Seq,
+    SessionId, Store, Workspace,
 };
 use loggia_engine::{Engine, NewSession, OnLeave, Parts, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
@@ -30,6 +31,8 @@ pub struct World {
     pub disk: Arc<Disk>,
     /// The store, for what no engine would write.
     pub store: Arc<dyn Store>,
+    /// The models there are: that one, and those the world was made with.
+    pub models: Arc<ScriptedCatalogue>,
 }
 
 /// How a world is made.
@@ -40,6 +43,7 @@ pub struct WorldBuilder {
     unload_after: Duration,
     secrets: Vec<String>,
     index: Option<Arc<dyn CodeIndex>>,
+    others: Vec<Arc<ScriptedModel>>,
 }
 
 impl WorldBuilder {
@@ -51,6 +55,7 @@ impl WorldBuilder {
             unload_after: Duration::from_secs(60),
             secrets: Vec::new(),
             index: None,
+            others: Vec::new(),
         }
     }
 
@@ -82,6 +87,17 @@ impl WorldBuilder {
         self
     }
 
+    /// With another model, which has nothing to say.
+    ///
+    /// # Panics
+    /// If there can be no such model.
+    #[must_use]
+    pub fn model(mut self, name: &str) -> Self {
+        let script = Script::parse("").expect("a script");
+        self.others.push(Arc::new(ScriptedModel::named(ModelName(name.to_owned()), script)));
+        self
+    }
+
     /// Makes it, with a model that replies by this script.
     ///
     /// # Panics
@@ -101,6 +117,8 @@ impl WorldBuilder {
     /// Starts an engine in a directory.
     async fn begin(self, directory: TempDir, script: &str) -> World {
         let model = Arc::new(ScriptedModel::new(Script::parse(script).expect("a script")));
+        let models = ScriptedCatalogue::single(Arc::clone(&model));
+        let models = Arc::new(self.others.iter().cloned().fold(models, ScriptedCatalogue::with));
         let disk = Disk::new();
         let keeper = Keeper::new(&self.keeper, ["keep"]);
         let runner: Arc<dyn Runner> =
@@ -108,7 +126,7 @@ impl WorldBuilder {
         let index = self.index.clone();
         let parts = Parts {
             store: Layer::over(open_store(directory.path()), Arc::clone(&disk)),
-            models: Arc::new(ScriptedCatalogue::single(Arc::clone(&model))),
+            models: Arc::clone(&models) as Arc<dyn ModelCatalogue>,
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
             runner,
             index: Arc::new(move |_| index.clone()),
@@ -122,7 +140,7 @@ impl WorldBuilder {
         let engine = Engine::start(parts, settings).await.expect("an engine");
         let root = directory.path().join("work");
         let workspace = engine.register_workspace(&root, None).await.expect("a workspace");
-        World { directory, made: self, engine, workspace, model, disk, store }
+        World { directory, made: self, engine, workspace, model, models, disk, store }
     }
 }
 

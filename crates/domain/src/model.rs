@@ -23,6 +23,22 @@ pub trait Model: Send + Sync + 'static {
 pub trait ModelCatalogue: Send + Sync + 'static {
     /// The model with this name; the default one without.
     fn find(&self, name: Option<&ModelName>) -> Result<Arc<dyn Model>, ModelError>;
+
+    /// What can be used. A provider that does not answer costs only its own models. Whoever does not say more has
+    /// its default and nothing else.
+    fn list(&self) -> BoxFuture<'_, ModelListing> {
+        let models = self.find(None).map(|model| vec![model.info()]).unwrap_or_default();
+        Box::pin(std::future::ready(ModelListing { models, errors: Vec::new() }))
+    }
+}
+
+/// What can be used, and who could not be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModelListing {
+    /// The models, the default first.
+    pub models: Vec<ModelInfo>,
+    /// Providers that could not be asked, and why.
+    pub errors: Vec<(String, ModelError)>,
 }
 
 /// A reply as it comes.

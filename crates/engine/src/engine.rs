@@ -2,7 +2,9 @@
 //!
 //! Knows which sessions are in memory and brings others there when somebody comes. Refuses to know what they do.
 
+mod current_model;
 mod foreign;
+mod look;
 mod start;
 mod transfer;
 
@@ -19,6 +21,10 @@ use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use look::LookError;
+
+use crate::counts::Counters;
+use crate::engine::current_model::CurrentModel;
 use crate::error::EngineError;
 use crate::parts::{Parts, Settings};
 use crate::policies::Policies;
@@ -42,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) masker: Arc<Masker>,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
+    pub(crate) counters: Counters,
+    current_model: CurrentModel,
     pub(crate) trust: Arc<TrustStore>,
     sessions: Mutex<HashMap<SessionId, Slot>>,
     workspaces: Mutex<HashMap<WorkspaceId, Weak<OpenWorkspace>>>,
@@ -82,6 +90,18 @@ impl Engine {
         path: &Path,
         name: Option<String>,
     ) -> Result<Workspace, EngineError> {
+        Ok(self.add_workspace(path, name).await?.0)
+    }
+
+    /// As [`register_workspace`](Self::register_workspace), and says whether it is new.
+    ///
+    /// # Errors
+    /// If the directory cannot be one, or the store cannot keep it.
+    pub async fn add_workspace(
+        &self,
+        path: &Path,
+        name: Option<String>,
+    ) -> Result<(Workspace, bool), EngineError> {
         let settings =
             RootSettings { hard_links: HardLinkRule::Refuse, home: self.shared.settings.home.clone() };
         let (path, own) = (path.to_owned(), self.shared.own_directories());
@@ -94,13 +114,16 @@ impl Engine {
         });
         let root = opened.await.map_err(|error| EngineError::Unfinished(error.to_string()))??;
         let name = name.or_else(|| root.file_name().map(|name| name.to_string_lossy().into_owned()));
+        let id = WorkspaceId::new();
         let workspace = Workspace {
-            id: WorkspaceId::new(),
+            id,
             name: name.unwrap_or_else(|| "workspace".to_owned()),
             root,
             created: Timestamp::now(),
         };
-        Ok(self.shared.parts.store.register_workspace(workspace).await?)
+        let kept = self.shared.parts.store.register_workspace(workspace).await?;
+        let is_new = kept.id == id;
+        Ok((kept, is_new))
     }
 
     /// Lists the workspaces, oldest first.
@@ -165,6 +188,8 @@ impl Engine {
     pub async fn open_session(&self, new: NewSession, by: Actor) -> Result<SessionId, EngineError> {
         self.shared.parts.store.workspace(new.workspace).await?;
         let NewSession { workspace, title, model, preset, budget } = new;
+        // Written down with the session, which keeps it when the default changes.
+        let model = model.or_else(|| self.default_model());
         let id = SessionId::new();
         let body =
             EventBody::SessionOpened { workspace, title, model, preset, budget, forked_from: None, by };

@@ -128,6 +128,14 @@ pub enum EngineError {
     /// The directory holds, is or lies in one of our own.
     #[error("`{}` is one of our own directories or holds one: choose a project directory", .0.display())]
     OwnDirectory(std::path::PathBuf),
+    /// The default model cannot be read or written.
+    #[error("the default model in `{}` cannot be used: {reason}", .path.display())]
+    CurrentModel {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The engine stops.
     #[error("the engine stops")]
     Stopping,

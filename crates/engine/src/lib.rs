@@ -10,6 +10,7 @@
 //! - a question waits until it is answered, across restarts; the first answer holds.
 
 pub mod changes;
+mod counts;
 mod engine;
 mod error;
 pub mod observe;
@@ -22,7 +23,8 @@ pub mod trust;
 mod turn;
 mod workspace;
 
-pub use engine::{Engine, NewSession};
+pub use counts::Counts;
+pub use engine::{Engine, LookError, NewSession};
 pub use error::{EngineError, IntentError};
 pub use parts::{IndexFinder, Parts, Settings, ToolMaker};
 pub use session::{

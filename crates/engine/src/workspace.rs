@@ -121,10 +121,32 @@ impl OpenWorkspace {
 
     /// The rules that hold for a session now.
     pub(crate) async fn judge(&self, shared: &Shared, state: &State) -> Result<Arc<Judge>, EngineError> {
+        self.judge_with(shared, state.opened.preset, state.rules.clone()).await
+    }
+
+    /// The rules that hold outside of any session.
+    pub(crate) async fn judge_alone(&self, shared: &Shared) -> Result<Arc<Judge>, EngineError> {
+        self.judge_with(shared, None, Vec::new()).await
+    }
+
+    /// The rules that would hold outside of any session if this were the policy.
+    pub(crate) async fn judge_draft(&self, shared: &Shared, draft: Policy) -> Result<Judge, EngineError> {
+        let Rules { suggestion, .. } = self.rules(shared).await?;
+        let preset = suggestion.as_ref().map_or(draft.preset, |suggestion| suggestion.over(&draft).preset);
+        let key = JudgeKey { preset, session_rules: Vec::new(), suggestion, policy: draft };
+        self.compile(shared, &key)
+    }
+
+    async fn judge_with(
+        &self,
+        shared: &Shared,
+        preset: Option<Preset>,
+        session_rules: Vec<Rule>,
+    ) -> Result<Arc<Judge>, EngineError> {
         let Rules { policy, suggestion, effective } = self.rules(shared).await?;
         let key = JudgeKey {
-            preset: state.opened.preset.unwrap_or(effective.preset),
-            session_rules: state.rules.clone(),
+            preset: preset.unwrap_or(effective.preset),
+            session_rules,
             suggestion,
             policy: Policy::clone(&policy),
         };

@@ -60,8 +60,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loggia_domain::{
-    BoxFuture, Model, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelMessage, ModelName,
-    ModelRequest, ReplyStream,
+    BoxFuture, Model, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelListing, ModelMessage,
+    ModelName, ModelRequest, ReplyStream,
 };
 
 pub use fields::ScriptError;
@@ -213,5 +213,10 @@ impl ModelCatalogue for ScriptedCatalogue {
             message: format!("there is no model `{}`", name.0),
         })?;
         Ok(Arc::clone(found) as Arc<dyn Model>)
+    }
+    fn list(&self) -> BoxFuture<'_, ModelListing> {
+        let models = std::iter::once(&self.default).chain(self.others.values()).map(|model| model.info());
+        let listing = ModelListing { models: models.collect(), errors: Vec::new() };
+        Box::pin(std::future::ready(listing))
     }
 }

@@ -55,6 +55,11 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-tools", &["loggia-domain", "loggia-tree"]),
     product("loggia-runner", &["loggia-domain", "loggia-wire"]),
     product("loggia-engine", &["loggia-domain", "loggia-tree"]),
+    // JSON-RPC's crate for its values alone: where a body's fault is, and how deep JSON nests.
+    product(
+        "loggia-http",
+        &["loggia-domain", "loggia-engine", "loggia-jsonrpc", "loggia-protocol-agent-server"],
+    ),
     Row { name: "loggia", role: Role::Product, uses: Uses::Everything },
     Row { name: "loggia-testkit", role: Role::Tests, uses: Uses::Only(&["loggia-jsonrpc", "loggia-wire"]) },
     // Whole engines with their real parts, and the processes around them.

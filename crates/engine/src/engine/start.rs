@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::changes::{ApplyJournal, ApplyKind, ApplyMark, UnfinishedApply};
+use crate::counts::Counters;
+use crate::engine::current_model::CurrentModel;
 use crate::engine::{Engine, Shared};
 use crate::error::EngineError;
 use crate::parts::{Parts, Settings};
@@ -32,6 +34,8 @@ impl Engine {
             masker: Arc::new(Masker::new(settings.secrets.iter().cloned())),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            counters: Counters::default(),
+            current_model: CurrentModel::open(settings.data.join("model.toml"))?,
             trust: Arc::new(TrustStore::open(settings.data.join("trust.toml"))?),
             sessions: Mutex::new(HashMap::new()),
             workspaces: Mutex::new(HashMap::new()),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    ApprovalAnswer, ApprovalScope, CallId, Event, EventBody, NewEvent, Passing, Remember, SessionId,
-    StoreError, Timestamp, TurnEnd, TurnId,
+    ApprovalAnswer, ApprovalScope, CallId, EventBody, NewEvent, Passing, Remember, SessionId, StoreError,
+    Timestamp, TurnEnd, TurnId,
 };
 use tokio::sync::mpsc;
 
@@ -171,7 +171,10 @@ impl Actor {
         let events = bodies.into_iter().map(event).collect();
         let stored = self.shared.parts.store.append(self.id, events).await?;
         let state = Arc::make_mut(&mut self.state);
-        stored.iter().for_each(|event: &Event| state.apply(event));
+        for event in &stored {
+            state.apply(event);
+            self.shared.counters.count(&event.body);
+        }
         self.handle.feed.publish(stored.into_iter().map(Arc::new));
         Ok(())
     }

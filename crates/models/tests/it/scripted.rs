@@ -266,3 +266,15 @@ fn models_are_found_by_name() {
     assert_eq!(find(Some("b:2")), Ok("b:2".to_owned()));
     assert_eq!(find(Some("c:3")), Err(ModelErrorKind::NotConfigured));
 }
+
+#[tokio::test]
+async fn a_catalogue_lists_its_models_with_the_default_first() {
+    let named =
+        |name: &str| Arc::new(ScriptedModel::named(ModelName(name.to_owned()), Script::parse("").unwrap()));
+    let catalogue =
+        ScriptedCatalogue::single(named("scripted:z")).with(named("scripted:b")).with(named("scripted:a"));
+    let listing = catalogue.list().await;
+    let names: Vec<&str> = listing.models.iter().map(|model| model.name.0.as_str()).collect();
+    assert_eq!(names, ["scripted:z", "scripted:a", "scripted:b"]);
+    assert!(listing.errors.is_empty());
+}

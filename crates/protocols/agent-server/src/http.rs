@@ -23,8 +23,8 @@ pub use health::{CheckState, Health, HealthChecks, HealthStatus};
 pub use index::{ChangesParams, ChangesResult, IndexState, IndexStatus, RejectedChange};
 pub use model::{CurrentModel, ListedModel, ModelList, ProviderProblem};
 pub use policy::{
-    CommandMode, Decision, Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits,
-    PolicyPreset, PolicyRule, RiskLevel, Sandbox,
+    CommandMode, Decision, HardLinks, Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample,
+    PolicyLimits, PolicyPreset, PolicyRule, RiskLevel, Sandbox,
 };
 pub use problem::{FieldProblem, Problem, ProblemType};
 pub use search::{HitKind, SearchHit, SearchResult};

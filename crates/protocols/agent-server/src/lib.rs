@@ -40,11 +40,11 @@ pub use error::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetai
 pub use http::{
     BODIES, Budget, ChangesParams, ChangesResult, CheckState, CommandMode, CreateSessionParams,
     CreateTokenParams, CreatedToken, CurrentModel, Decision, DoctorCheck, DoctorReport, ENDPOINTS, Endpoint,
-    Event, EventPage, FieldProblem, ForkSessionParams, Health, HealthChecks, HealthStatus, HitKind,
-    IndexState, IndexStatus, ListedModel, ModelList, PairParams, PairResult, PairStartResult, Policy,
-    PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule, Problem,
-    ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams, RiskLevel,
-    STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage,
+    Event, EventPage, FieldProblem, ForkSessionParams, HardLinks, Health, HealthChecks, HealthStatus,
+    HitKind, IndexState, IndexStatus, ListedModel, ModelList, PairParams, PairResult, PairStartResult,
+    Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule,
+    Problem, ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams,
+    RiskLevel, STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage,
     SessionStatus, TokenInfo, TokenList, UndoParams, UndoResult, Verb, Workspace, WorkspacePage,
 };
 pub use ids::{

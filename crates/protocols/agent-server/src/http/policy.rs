@@ -19,15 +19,18 @@ pub struct Policy {
     /// Who runs commands.
     #[serde(default)]
     pub command_mode: CommandMode,
-    /// Whether the server may run a command when no client can.
-    #[serde(default)]
-    pub fallback_to_server_runner: bool,
+    /// Whether the server may run a command when no client can; absent means the server's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback_to_server_runner: Option<bool>,
     /// How server-run commands are confined.
     #[serde(default)]
     pub sandbox: Sandbox,
     /// How much a turn may use; absent ones have the server's defaults.
     #[serde(default)]
     pub limits: PolicyLimits,
+    /// What happens to files with more than one name; absent means the server's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hard_links: Option<HardLinks>,
 }
 
 /// What holds where no rule matches.
@@ -62,6 +65,9 @@ pub struct PolicyRule {
     /// How much harm a match could do, shown with the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskLevel>,
+    /// Why, for whoever is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Cases that must come out as stated, checked when the policy is loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<PolicyExample>,
@@ -119,16 +125,38 @@ pub enum CommandMode {
     ServerRunner,
 }
 
-/// How server-run commands are confined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// How server-run commands are confined. What is absent has the server's defaults, which are the tight ones.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sandbox {
     /// Refuse the command when it cannot be confined.
-    #[serde(default)]
-    pub required: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required: Option<bool>,
     /// Let it reach the network.
-    #[serde(default)]
-    pub network: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<bool>,
+    /// Let it use Unix sockets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unix_sockets: Option<bool>,
+    /// Directories outside the workspace that it may read: toolchains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readable: Option<Vec<String>>,
+    /// Directories outside the workspace that it may write: caches of package managers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writable: Option<Vec<String>>,
+    /// Variables it gets from the server's environment besides the usual ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Vec<String>>,
+}
+
+/// What happens to files with more than one name, whose other name may lie outside the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HardLinks {
+    /// They are neither read nor written.
+    Refuse,
+    /// They may be read.
+    Read,
 }
 
 /// How much a turn may use.
@@ -147,6 +175,9 @@ pub struct PolicyLimits {
     /// Tokens in one turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
+    /// Seconds a question waits for an answer; absent means for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_timeout_s: Option<u64>,
 }
 
 /// `POST /v1/workspaces/{workspace_id}/policy/check`: what would the policy say to this?

@@ -12,11 +12,11 @@ fn policy_fault(text: &str) -> String {
 fn an_unknown_key_in_a_policy_is_refused_where_it_stands() {
     assert_eq!(
         policy_fault(r#"{"revision":1,"preset":"ask","rules":[{"decision":"allow","comand":"rm"}]}"#),
-        "/rules/0/comand | unknown field `comand`, expected one of `tool`, `path`, `command`, `decision`, `risk`, `examples`"
+        "/rules/0/comand | unknown field `comand`, expected one of `tool`, `path`, `command`, `decision`, `risk`, `reason`, `examples`"
     );
     assert_eq!(
         policy_fault(r#"{"revision":1,"preset":"ask","sandbox":{"netwrok":true}}"#),
-        "/sandbox/netwrok | unknown field `netwrok`, expected `required` or `network`"
+        "/sandbox/netwrok | unknown field `netwrok`, expected one of `required`, `network`, `unix_sockets`, `readable`, `writable`, `environment`"
     );
 }
 
@@ -37,7 +37,7 @@ fn a_short_policy_runs_commands_in_the_local_terminal() {
     let policy: Policy = decode(r#"{"revision":1,"preset":"ask"}"#).unwrap();
     assert_eq!(
         serde_json::to_string(&policy).unwrap(),
-        r#"{"revision":1,"preset":"ask","rules":[],"command_mode":"local_terminal","fallback_to_server_runner":false,"sandbox":{"required":false,"network":false},"limits":{}}"#
+        r#"{"revision":1,"preset":"ask","rules":[],"command_mode":"local_terminal","sandbox":{},"limits":{}}"#
     );
 }
 

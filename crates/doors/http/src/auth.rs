@@ -1,0 +1,149 @@
+//! Who is asking.
+//!
+//! Knows tokens, pairing and how often somebody was wrong; refuses to know what is asked. Which scope an endpoint needs
+//! is the guard's affair.
+//!
+//! What always holds: no token, an unknown one and a revoked one get the same answer; a wrong one costs its sender
+//! patience; a right one always gets in, so that nobody can lock out others on the same machine.
+
+pub(crate) mod failures;
+pub(crate) mod pairing;
+mod private_file;
+pub(crate) mod secret;
+pub(crate) mod tokens;
+
+use axum::http::HeaderMap;
+use axum::http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use loggia_protocol_agent_server::{BEARER_SUBPROTOCOL_PREFIX, ProblemType, Scope};
+
+use crate::auth::failures::Failures;
+use crate::auth::pairing::Pairing;
+use crate::auth::tokens::{TokenError, Tokens};
+use crate::identity::{Identity, Proof};
+use crate::peer::Peer;
+use crate::problem::Problem;
+
+/// Everything that tells who is asking.
+#[derive(Debug)]
+pub(crate) struct Auth {
+    pub(crate) tokens: Tokens,
+    pub(crate) pairing: Pairing,
+    pub(crate) failures: Failures,
+}
+
+impl Auth {
+    /// With the tokens kept in this directory.
+    pub(crate) fn open(data: &std::path::Path) -> Result<Self, TokenError> {
+        let tokens = Tokens::open(data)?;
+        Ok(Self { tokens, pairing: Pairing::default(), failures: Failures::default() })
+    }
+
+    /// Who is asking. A token counts before the connection it came over: whoever shows one wants to be its bearer.
+    pub(crate) fn identify(&self, headers: &HeaderMap, peer: Option<Peer>) -> Result<Identity, Problem> {
+        match (presented(headers), peer) {
+            (Presented::Token(token), _) => self.tokens.bearer(token).ok_or_else(|| self.refuse(peer)),
+            (Presented::Garbled, _) => Err(self.refuse(peer)),
+            (Presented::Nothing, Some(Peer::SameUser)) => {
+                Ok(Identity { name: "local".to_owned(), scope: Scope::Admin, proof: Proof::SameUser })
+            }
+            (Presented::Nothing, _) => Err(unauthorized()),
+        }
+    }
+
+    /// The answer to a wrong token or code.
+    pub(crate) fn refuse(&self, peer: Option<Peer>) -> Problem {
+        match self.failures.blame(peer) {
+            None => unauthorized(),
+            Some(wait) => {
+                let detail = format!("too many wrong tries from your address; wait {wait} s");
+                Problem::of(ProblemType::RateLimited, detail).retry_after(wait)
+            }
+        }
+    }
+}
+
+fn unauthorized() -> Problem {
+    let detail =
+        "send `authorization: Bearer TOKEN`; the first token is in the file `token` in the data directory";
+    Problem::of(ProblemType::Unauthorized, detail)
+}
+
+/// What a request shows for a token.
+#[derive(Debug, PartialEq, Eq)]
+enum Presented<'a> {
+    Nothing,
+    Token(&'a str),
+    /// Something that can be no token.
+    Garbled,
+}
+
+fn presented(headers: &HeaderMap) -> Presented<'_> {
+    let mut shown = headers.get_all(AUTHORIZATION).iter();
+    match (shown.next(), shown.next()) {
+        (None, _) => subprotocol(headers),
+        (Some(value), None) => {
+            let text = value.to_str().ok().and_then(|text| text.split_once(' '));
+            match text {
+                Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
+                    Presented::Token(token.trim())
+                }
+                _ => Presented::Garbled,
+            }
+        }
+        (Some(_), Some(_)) => Presented::Garbled,
+    }
+}
+
+/// Browsers cannot set headers on a WebSocket; there the token is one of the subprotocols.
+fn subprotocol(headers: &HeaderMap) -> Presented<'_> {
+    let upgrades =
+        headers.get(UPGRADE).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
+    if !upgrades {
+        return Presented::Nothing;
+    }
+    let names = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
+    let mut tokens = names
+        .flat_map(|names| names.split(','))
+        .filter_map(|name| name.trim().strip_prefix(BEARER_SUBPROTOCOL_PREFIX));
+    match (tokens.next(), tokens.next()) {
+        (None, _) => Presented::Nothing,
+        (Some(token), None) => Presented::Token(token),
+        (Some(_), Some(_)) => Presented::Garbled,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    #[test]
+    fn a_token_is_read_from_its_header() {
+        assert_eq!(presented(&headers(&[])), Presented::Nothing);
+        assert_eq!(presented(&headers(&[(AUTHORIZATION, "Bearer abc")])), Presented::Token("abc"));
+        assert_eq!(presented(&headers(&[(AUTHORIZATION, "bearer  abc ")])), Presented::Token("abc"));
+        for value in ["abc", "Basic abc", ""] {
+            assert_eq!(presented(&headers(&[(AUTHORIZATION, value)])), Presented::Garbled, "{value}");
+        }
+        let two = headers(&[(AUTHORIZATION, "Bearer a"), (AUTHORIZATION, "Bearer b")]);
+        assert_eq!(presented(&two), Presented::Garbled);
+    }
+
+    #[test]
+    fn a_browser_shows_its_token_as_a_subprotocol_of_a_websocket() {
+        let offer = (SEC_WEBSOCKET_PROTOCOL, "loggia.v1, bearer.abc");
+        assert_eq!(presented(&headers(&[(UPGRADE, "WebSocket"), offer.clone()])), Presented::Token("abc"));
+        assert_eq!(presented(&headers(&[offer])), Presented::Nothing);
+        let two = (SEC_WEBSOCKET_PROTOCOL, "bearer.a, bearer.b");
+        assert_eq!(presented(&headers(&[(UPGRADE, "websocket"), two])), Presented::Garbled);
+    }
+}

@@ -1,0 +1,248 @@
+//! Tokens: who may come in, and as what.
+//!
+//! Knows names, scopes and hashes. The list is `tokens.toml` in the data directory. The first token is also in the file
+//! `token` beside it, in plain text for its owner's programs: it is made when that file is not there, so removing the file
+//! and starting again replaces the token.
+//!
+//! What always holds:
+//! - a token is written in full only in the answer that made it and, the first one, in the file `token`;
+//! - a revoked token lets nobody in from then on, and whoever came in with it is told;
+//! - both files are their owner's only; a list that cannot be read is an error and is not overwritten.
+
+mod list;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use loggia_domain::Timestamp;
+use loggia_protocol_agent_server::{Scope, Secret};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::auth::private_file;
+use crate::auth::secret::{self, SecretHash};
+use crate::identity::{Identity, Proof};
+
+/// What the first token is called.
+const FIRST: &str = "first";
+
+/// Its id, by which a replaced one is found.
+const FIRST_ID: &str = "tok_00000000000000000000000000000000";
+
+/// How many tokens there may be: each is compared with in every request.
+const MAX_TOKENS: usize = 1000;
+
+/// How long a token's name may be, in bytes.
+const MAX_NAME: usize = 100;
+
+/// Why tokens cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// A file cannot be read or written.
+    #[error("`{}` cannot be used", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file does not hold what it should.
+    #[error("`{}`: {problem}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// A name that is empty, too long or not to be shown.
+    #[error("a token's name has 1 to {MAX_NAME} bytes and no control characters")]
+    Name,
+    /// There are too many.
+    #[error("there are {MAX_TOKENS} tokens already; revoke one first")]
+    TooMany,
+}
+
+/// A token without its secret.
+#[derive(Debug)]
+pub(crate) struct Token {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) scope: Scope,
+    pub(crate) created: Timestamp,
+    hash: SecretHash,
+    /// Milliseconds since 1970; 0 if never.
+    last_used: AtomicI64,
+    revoked: CancellationToken,
+}
+
+impl Token {
+    /// When it was last used, as far as is known.
+    pub(crate) fn last_used(&self) -> Option<Timestamp> {
+        Some(self.last_used.load(Ordering::Relaxed)).filter(|at| *at != 0).map(Timestamp)
+    }
+}
+
+/// All tokens that are not revoked.
+#[derive(Debug)]
+pub(crate) struct Tokens {
+    list_file: PathBuf,
+    first_file: PathBuf,
+    held: RwLock<Vec<Arc<Token>>>,
+}
+
+impl Tokens {
+    /// Reads the tokens in a directory, and makes the first one if there is none.
+    pub(crate) fn open(data: &Path) -> Result<Self, TokenError> {
+        let (list_file, first_file) = (data.join("tokens.toml"), data.join("token"));
+        let held = list::read(&list_file)?;
+        let tokens = Self { list_file, first_file, held: RwLock::new(held) };
+        tokens.settle_first()?;
+        Ok(tokens)
+    }
+
+    /// Brings the list in line with the file of the first token.
+    fn settle_first(&self) -> Result<(), TokenError> {
+        let failed = |source| TokenError::Io { path: self.first_file.clone(), source };
+        let kept = private_file::read(&self.first_file).map_err(failed)?;
+        let text = match kept.as_deref().map(str::trim) {
+            Some(text) if secret::is_token(text) => text.to_owned(),
+            Some(_) => {
+                let problem =
+                    "this is not a token; remove the file, and the next start makes a new one".to_owned();
+                return Err(TokenError::Damaged { path: self.first_file.clone(), problem });
+            }
+            None => {
+                let token = secret::new_token().map_err(failed)?;
+                private_file::write(&self.first_file, &format!("{token}\n")).map_err(failed)?;
+                token
+            }
+        };
+        let hash = SecretHash::of(&text);
+        if self.held().iter().any(|token| token.hash.is(&hash)) {
+            return Ok(());
+        }
+        let mut held = self.held_mut();
+        held.retain(|token| token.id != FIRST_ID);
+        held.insert(0, Arc::new(Token { id: FIRST_ID.to_owned(), ..token(FIRST, Scope::Admin, hash) }));
+        list::write(&self.list_file, &held)
+    }
+
+    /// Who bears this token. Compares with all of them, so that the time taken says nothing.
+    pub(crate) fn bearer(&self, text: &str) -> Option<Identity> {
+        let hash = SecretHash::of(text);
+        let held = self.held();
+        let mut found = None;
+        for token in held.iter() {
+            if token.hash.is(&hash) {
+                found = Some(token);
+            }
+        }
+        let token = found?;
+        token.last_used.store(Timestamp::now().0, Ordering::Relaxed);
+        let proof = Proof::Token(token.id.clone());
+        Some(Identity { name: token.name.clone(), scope: token.scope, proof })
+    }
+
+    /// Makes a token. Touches a disk.
+    pub(crate) fn create(&self, name: &str, scope: Scope) -> Result<(Secret, Arc<Token>), TokenError> {
+        if name.trim().is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
+            return Err(TokenError::Name);
+        }
+        let failed = |source| TokenError::Io { path: self.list_file.clone(), source };
+        let text = secret::new_token().map_err(failed)?;
+        let made = Arc::new(token(name, scope, SecretHash::of(&text)));
+        let mut held = self.held_mut();
+        if held.len() >= MAX_TOKENS {
+            return Err(TokenError::TooMany);
+        }
+        let mut next = held.clone();
+        next.push(Arc::clone(&made));
+        list::write(&self.list_file, &next)?;
+        *held = next;
+        Ok((Secret(text), made))
+    }
+
+    /// Ends a token. Says whether there was one. Touches a disk.
+    pub(crate) fn revoke(&self, id: &str) -> Result<bool, TokenError> {
+        let mut held = self.held_mut();
+        let Some(place) = held.iter().position(|token| token.id == id) else { return Ok(false) };
+        let mut next = held.clone();
+        let revoked = next.remove(place);
+        list::write(&self.list_file, &next)?;
+        *held = next;
+        drop(held);
+        revoked.revoked.cancel();
+        if revoked.id == FIRST_ID {
+            self.forget_first(&revoked)?;
+        }
+        Ok(true)
+    }
+
+    /// All of them, oldest first.
+    pub(crate) fn list(&self) -> Vec<Arc<Token>> {
+        self.held().clone()
+    }
+
+    /// Ends when whoever showed this may no longer be there. A process of the same user always may.
+    #[allow(dead_code, reason = "asked by whatever outlasts one request: streams")]
+    pub(crate) fn until_revoked(&self, proof: &Proof) -> CancellationToken {
+        let Proof::Token(id) = proof else { return CancellationToken::new() };
+        let held = self.held();
+        match held.iter().find(|token| token.id == *id) {
+            Some(token) => token.revoked.clone(),
+            None => {
+                let gone = CancellationToken::new();
+                gone.cancel();
+                gone
+            }
+        }
+    }
+
+    /// A file with a token that no longer works would only mislead.
+    fn forget_first(&self, revoked: &Token) -> Result<(), TokenError> {
+        let failed = |source| TokenError::Io { path: self.first_file.clone(), source };
+        let kept = private_file::read(&self.first_file).map_err(failed)?;
+        if kept.is_some_and(|text| SecretHash::of(text.trim()).is(&revoked.hash)) {
+            std::fs::remove_file(&self.first_file).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// The list is replaced whole, so whoever panicked left a whole one.
+    fn held(&self) -> RwLockReadGuard<'_, Vec<Arc<Token>>> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held_mut(&self) -> RwLockWriteGuard<'_, Vec<Arc<Token>>> {
+        self.held.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Tokens {
+    /// When tokens were last used is written with every change and here: once per run is enough.
+    fn drop(&mut self) {
+        let held = self.held();
+        if self.list_file.exists()
+            && let Err(error) = list::write(&self.list_file, &held)
+        {
+            tracing::warn!(%error, "when tokens were last used is not written down");
+        }
+    }
+}
+
+fn token(name: &str, scope: Scope, hash: SecretHash) -> Token {
+    Token {
+        id: format!("tok_{}", Uuid::now_v7().simple()),
+        name: name.to_owned(),
+        scope,
+        created: Timestamp::now(),
+        hash,
+        last_used: AtomicI64::new(0),
+        revoked: CancellationToken::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Tokens on disk and in use.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+
+fn first(data: &Path) -> String {
+    fs::read_to_string(data.join("token")).unwrap().trim().to_owned()
+}
+
+#[test]
+fn the_first_start_makes_an_admin_token_that_only_its_owner_can_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let tokens = Tokens::open(&data).unwrap();
+    let bearer = tokens.bearer(&first(&data)).unwrap();
+    assert_eq!((bearer.name.as_str(), bearer.scope), (FIRST, Scope::Admin));
+    for file in ["token", "tokens.toml"] {
+        assert_eq!(fs::metadata(data.join(file)).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
+    }
+    let list = fs::read_to_string(data.join("tokens.toml")).unwrap();
+    assert!(!list.contains(&first(&data)) && list.contains("sha256"), "{list}");
+}
+
+#[test]
+fn tokens_outlive_a_restart_and_the_first_one_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(directory.path()).unwrap();
+    let (secret, _) = tokens.create("editor", Scope::Drive).unwrap();
+    let before = first(directory.path());
+    assert!(tokens.bearer(&secret.0).is_some());
+    drop(tokens);
+    let tokens = Tokens::open(directory.path()).unwrap();
+    assert_eq!(first(directory.path()), before);
+    assert!(tokens.bearer(&before).is_some());
+    assert_eq!(tokens.bearer(&secret.0).unwrap().scope, Scope::Drive);
+    assert_eq!(tokens.list().iter().filter(|token| token.last_used().is_some()).count(), 2);
+}
+
+#[test]
+fn a_revoked_token_is_unknown_at_once_and_its_bearers_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(directory.path()).unwrap();
+    let (secret, made) = tokens.create("editor", Scope::Read).unwrap();
+    let until = tokens.until_revoked(&Proof::Token(made.id.clone()));
+    assert!(!until.is_cancelled());
+    assert!(tokens.revoke(&made.id).unwrap());
+    assert!(until.is_cancelled() && tokens.bearer(&secret.0).is_none());
+    assert!(!tokens.revoke(&made.id).unwrap());
+    assert!(tokens.until_revoked(&Proof::Token(made.id.clone())).is_cancelled());
+    assert!(Tokens::open(directory.path()).unwrap().bearer(&secret.0).is_none());
+}
+
+#[test]
+fn revoking_the_first_token_removes_its_file_and_the_next_start_makes_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(directory.path()).unwrap();
+    let before = first(directory.path());
+    tokens.revoke(&tokens.list()[0].id.clone()).unwrap();
+    assert!(!directory.path().join("token").exists());
+    drop(tokens);
+    let tokens = Tokens::open(directory.path()).unwrap();
+    assert!(tokens.bearer(&before).is_none() && tokens.bearer(&first(directory.path())).is_some());
+    assert_eq!(tokens.list().len(), 1);
+}
+
+#[test]
+fn damaged_files_are_errors_and_are_not_overwritten() {
+    let directory = tempfile::tempdir().unwrap();
+    for (file, text) in [("tokens.toml", "[[token]]\nid = 1"), ("token", "hunter2")] {
+        drop(Tokens::open(directory.path()).unwrap());
+        let path = directory.path().join(file);
+        let good = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text).unwrap();
+        assert!(matches!(Tokens::open(directory.path()), Err(TokenError::Damaged { .. })), "{file}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        fs::write(&path, good).unwrap();
+    }
+}
+
+#[test]
+fn names_that_cannot_be_shown_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(directory.path()).unwrap();
+    for name in ["", "  ", "a\nb", "\0", &"x".repeat(MAX_NAME + 1)] {
+        assert!(matches!(tokens.create(name, Scope::Read), Err(TokenError::Name)), "{name:?}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Who is on the other end of a connection, as far as the system knows.
+
+use std::net::SocketAddr;
+
+/// The other end of a connection. Every request carries it as an extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// Over TCP, from this address.
+    Tcp(SocketAddr),
+    /// Over a Unix socket, and a process of the same user that is none of our own children: that stands for a token.
+    SameUser,
+}

@@ -1,0 +1,74 @@
+//! `GET /v1/doctor`: what is set up, what works, and what to do about the rest.
+
+use axum::Json;
+use axum::extract::State;
+use loggia_domain::Workspace;
+use loggia_protocol_agent_server::{CheckState, DoctorCheck, DoctorReport};
+
+use crate::door::Inner;
+use crate::rest::{Answer, Shared, blocking, health};
+
+pub(crate) async fn doctor(State(inner): Shared) -> Answer<Json<DoctorReport>> {
+    let workspaces = inner.parts.engine.workspaces().await;
+    let mut checks = vec![match &workspaces {
+        Ok(workspaces) => {
+            let message = format!("works; {} workspaces are registered", workspaces.len());
+            check("store", CheckState::Ok, message, None)
+        }
+        Err(error) => {
+            let hint = "look at the disk and at the daemon's log";
+            check("store", CheckState::Failed, error.to_string(), Some(hint))
+        }
+    }];
+    checks.push(model(&inner));
+    let workspaces = workspaces.unwrap_or_default();
+    checks.push(match health::index(&inner, &workspaces) {
+        CheckState::Absent => {
+            check("index", CheckState::Absent, "there is none; searches read the files".to_owned(), None)
+        }
+        state => {
+            let message = format!("the worst index is {state}");
+            check("index", state, message, None)
+        }
+    });
+    let places =
+        blocking(move || workspaces.iter().map(|workspace| place(&inner, workspace)).collect::<Vec<_>>());
+    checks.extend(places.await?);
+    Ok(Json(DoctorReport { checks }))
+}
+
+fn model(inner: &Inner) -> DoctorCheck {
+    let chosen = inner.parts.engine.default_model();
+    let message = match inner.parts.models.find(chosen.as_ref()) {
+        Ok(model) => format!("new sessions use `{}`", model.info().name.0),
+        Err(error) => error.message,
+    };
+    let state = health::model(inner);
+    let hint = (state != CheckState::Ok).then_some("choose one with `PUT /v1/models/current`");
+    check("model", state, message, hint)
+}
+
+/// How a workspace is: its directory and its policy. Touches disks.
+fn place(inner: &Inner, workspace: &Workspace) -> DoctorCheck {
+    let name = format!("workspace {}", workspace.name);
+    let root = workspace.root.display();
+    if !workspace.root.is_dir() {
+        let hint = "bring the directory back, or register it where it is now";
+        return check(&name, CheckState::Failed, format!("`{root}` is not there"), Some(hint));
+    }
+    match inner.parts.engine.policy(workspace.id) {
+        Ok(policy) => {
+            let trusted =
+                if inner.parts.engine.is_trusted(&workspace.root) { "trusted" } else { "not trusted" };
+            let message = format!("`{root}`, {trusted}, its policy is at revision {}", policy.revision);
+            check(&name, CheckState::Ok, message, None)
+        }
+        Err(error) => {
+            check(&name, CheckState::Failed, error.to_string(), Some("correct or remove the policy's file"))
+        }
+    }
+}
+
+fn check(name: &str, state: CheckState, message: String, hint: Option<&str>) -> DoctorCheck {
+    DoctorCheck { name: name.to_owned(), state, message, hint: hint.map(ToOwned::to_owned) }
+}

@@ -1,0 +1,144 @@
+//! `…/index`: the code index of a workspace, through whoever fills the domain's trait.
+//!
+//! A workspace without one says so: its index is empty, and changes are not taken.
+
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use loggia_domain::{CodeIndex, IndexBuild, IndexState, IndexStatus, Workspace, WorkspaceId};
+use loggia_protocol_agent_server as wire;
+use wire::{ChangesParams, ChangesResult, FileChange, FileChangeKind, RejectedChange};
+
+use crate::ask::WorkspacePath;
+use crate::body::Body;
+use crate::door::Inner;
+use crate::rest::{Answer, Shared};
+
+/// What is said of a workspace without an index.
+const NO_INDEX: &str = "there is no code index here; searches read the files themselves";
+
+pub(crate) async fn status(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+) -> Answer<Json<wire::IndexStatus>> {
+    let workspace = inner.parts.engine.workspace(id).await?;
+    Ok(Json(status_of(&inner, &workspace)))
+}
+
+pub(crate) async fn rebuild(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+) -> Answer<(StatusCode, Json<wire::IndexStatus>)> {
+    build(&inner, id, IndexBuild::Rebuild).await
+}
+
+pub(crate) async fn refresh(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+) -> Answer<(StatusCode, Json<wire::IndexStatus>)> {
+    build(&inner, id, IndexBuild::Refresh).await
+}
+
+pub(crate) async fn incremental(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+    Body(params): Body<ChangesParams>,
+) -> Answer<(StatusCode, Json<ChangesResult>)> {
+    let workspace = inner.parts.engine.workspace(id).await?;
+    let index = (inner.parts.index)(&workspace);
+    let (mut paths, mut rejected) = (Vec::new(), Vec::new());
+    for change in params.changes {
+        let fault = if index.is_none() { Some(NO_INDEX) } else { fault(&change) };
+        match fault {
+            None => paths.push(change.file_path),
+            Some(reason) => {
+                rejected.push(RejectedChange { file_path: change.file_path, reason: reason.to_owned() });
+            }
+        }
+    }
+    let accepted = u64::try_from(paths.len()).unwrap_or(u64::MAX);
+    if let Some(index) = index
+        && !paths.is_empty()
+    {
+        index.changed(paths).await?;
+    }
+    Ok((StatusCode::ACCEPTED, Json(ChangesResult { accepted, rejected })))
+}
+
+/// Begins a build, or joins the one that runs.
+async fn build(
+    inner: &Arc<Inner>,
+    id: WorkspaceId,
+    how: IndexBuild,
+) -> Answer<(StatusCode, Json<wire::IndexStatus>)> {
+    let workspace = inner.parts.engine.workspace(id).await?;
+    let Some(index) = (inner.parts.index)(&workspace) else {
+        let status = wire::IndexStatus { last_error: Some(NO_INDEX.to_owned()), ..empty() };
+        return Ok((StatusCode::ACCEPTED, Json(status)));
+    };
+    tokio::spawn(run(Arc::clone(&index), how));
+    // So that the build has begun when its state is told.
+    tokio::task::yield_now().await;
+    Ok((StatusCode::ACCEPTED, Json(body(&index.status()))))
+}
+
+/// The build goes on when whoever asked for it has gone.
+async fn run(index: Arc<dyn CodeIndex>, how: IndexBuild) {
+    if let Err(error) = index.build(how).await {
+        tracing::warn!(%error, "an index could not be built");
+    }
+}
+
+/// Why a change is not for the index.
+fn fault(change: &FileChange) -> Option<&'static str> {
+    let mut parts = Path::new(&change.file_path).components();
+    let goes_down = !change.file_path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)));
+    if !goes_down || change.file_path.contains('\0') {
+        return Some("the path does not lie in the workspace");
+    }
+    matches!(change.kind, FileChangeKind::Other(_)).then_some("the kind of change is not known")
+}
+
+/// How a workspace's index is.
+pub(super) fn status_of(inner: &Inner, workspace: &Workspace) -> wire::IndexStatus {
+    (inner.parts.index)(workspace).map_or_else(empty, |index| body(&index.status()))
+}
+
+fn empty() -> wire::IndexStatus {
+    wire::IndexStatus {
+        state: wire::IndexState::Empty,
+        files: 0,
+        symbols: 0,
+        chunks: 0,
+        bytes: 0,
+        done: 0,
+        total: 0,
+        started_at: None,
+        finished_at: None,
+        last_error: None,
+    }
+}
+
+fn body(status: &IndexStatus) -> wire::IndexStatus {
+    wire::IndexStatus {
+        state: match status.state {
+            IndexState::Empty => wire::IndexState::Empty,
+            IndexState::Building => wire::IndexState::Building,
+            IndexState::Ready => wire::IndexState::Ready,
+            IndexState::Stale => wire::IndexState::Stale,
+            IndexState::Failed => wire::IndexState::Failed,
+        },
+        files: status.files,
+        symbols: status.symbols,
+        chunks: status.chunks,
+        bytes: status.bytes,
+        done: status.done,
+        total: status.total,
+        started_at: None,
+        finished_at: None,
+        last_error: status.last_error.clone(),
+    }
+}

@@ -1,0 +1,90 @@
+//! `/v1/models`: which there are, and which new sessions use.
+
+use axum::Json;
+use axum::extract::State;
+use loggia_domain::{ModelInfo, ModelName};
+use loggia_protocol_agent_server::{
+    CurrentModel, ListedModel, ModelCapability, ModelList, ProviderProblem, SessionModel,
+};
+
+use crate::body::Body;
+use crate::door::Inner;
+use crate::problem::Problem;
+use crate::rest::{Answer, Shared, blocking};
+
+/// How many names are suggested for one that is not known.
+const SUGGESTED: usize = 3;
+
+pub(crate) async fn list(State(inner): Shared) -> Json<ModelList> {
+    let listing = inner.parts.models.list().await;
+    let problem = |(provider, error): (String, loggia_domain::ModelError)| ProviderProblem {
+        provider,
+        message: error.message,
+    };
+    Json(ModelList {
+        models: listing.models.iter().map(listed).collect(),
+        errors: listing.errors.into_iter().map(problem).collect(),
+    })
+}
+
+pub(crate) async fn current(State(inner): Shared) -> Answer<Json<CurrentModel>> {
+    let chosen = match inner.parts.engine.default_model() {
+        Some(name) => Some(name),
+        None => inner.parts.models.find(None).ok().map(|model| model.info().name),
+    };
+    let name = chosen.ok_or_else(|| Problem::not_found("no model is set; choose one with PUT"))?;
+    Ok(Json(current_model(&name)))
+}
+
+pub(crate) async fn set_current(
+    State(inner): Shared,
+    Body(wanted): Body<CurrentModel>,
+) -> Answer<Json<CurrentModel>> {
+    let is_empty = |options: &serde_json::Value| {
+        options.is_null() || options.as_object().is_some_and(serde_json::Map::is_empty)
+    };
+    if wanted.options.as_ref().is_some_and(|options| !is_empty(&options.0)) {
+        return Err(Problem::field("/options", "this model takes no options; leave them out"));
+    }
+    let wanted = SessionModel { provider: wanted.provider, model_name: wanted.model_name };
+    let name = known(&inner, &wanted, "").await?;
+    let set = name.clone();
+    blocking(move || inner.parts.engine.set_default_model(set)).await??;
+    Ok(Json(current_model(&name)))
+}
+
+/// The engine's name for a model that there is. `within` points at where the two names were.
+pub(super) async fn known(inner: &Inner, wanted: &SessionModel, within: &str) -> Answer<ModelName> {
+    let name = ModelName(format!("{}:{}", wanted.provider, wanted.model_name));
+    let Err(error) = inner.parts.models.find(Some(&name)) else { return Ok(name) };
+    let listing = inner.parts.models.list().await;
+    let mut names: Vec<&str> = listing.models.iter().map(|model| model.name.0.as_str()).collect();
+    names.sort_by_key(|other| strsim::damerau_levenshtein(other, &name.0));
+    names.truncate(SUGGESTED);
+    let nearest =
+        if names.is_empty() { String::new() } else { format!("; the nearest are: {}", names.join(", ")) };
+    Err(Problem::field(format!("{within}/model_name"), format!("{}{nearest}", error.message)))
+}
+
+/// A name in its two parts. What has no provider is its own.
+pub(super) fn session_model(name: &ModelName) -> SessionModel {
+    let (provider, model_name) = name.0.split_once(':').unwrap_or((&name.0, &name.0));
+    SessionModel { provider: provider.to_owned(), model_name: model_name.to_owned() }
+}
+
+fn current_model(name: &ModelName) -> CurrentModel {
+    let SessionModel { provider, model_name } = session_model(name);
+    CurrentModel { provider, model_name, options: None }
+}
+
+fn listed(info: &ModelInfo) -> ListedModel {
+    let SessionModel { provider, model_name } = session_model(&info.name);
+    ListedModel {
+        provider,
+        model_name,
+        // All that every model here can do.
+        capabilities: vec![ModelCapability::Chat],
+        context_tokens: Some(info.context_tokens),
+        local: info.local,
+    }
+}

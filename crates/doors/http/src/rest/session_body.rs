@@ -1,0 +1,90 @@
+//! A session as an answer shows it.
+
+use loggia_domain::{ModelName, SessionId};
+use loggia_engine::{Said, State, Status};
+use loggia_protocol_agent_server as wire;
+
+use crate::door::Inner;
+use crate::rest::models::session_model;
+use crate::rest::moment::moment;
+use crate::to_wire;
+
+/// How much of the first instruction makes a title, in characters: one line of a list.
+const TITLE_CHARS: usize = 80;
+
+/// What a session without a word is called.
+const UNTITLED: &str = "New session";
+
+/// A session as an answer shows it.
+pub(super) fn session(inner: &Inner, id: SessionId, state: &State) -> wire::Session {
+    wire::Session {
+        session_id: wire::SessionId(id.to_string()),
+        workspace_id: wire::WorkspaceId(state.opened.workspace.to_string()),
+        title: title(state),
+        status: status(state.status()),
+        model: state.model.clone().or_else(|| default(inner)).as_ref().map(session_model),
+        created_at: moment(state.opened.at),
+        updated_at: moment(state.updated),
+        last_seq: state.last_seq.0,
+        state: to_wire::state(state),
+    }
+}
+
+/// A session as an answer shows it that cannot be brought into memory: whatever its journal says, nothing runs there.
+pub(super) fn stored_session(inner: &Inner, id: SessionId, state: &State) -> wire::Session {
+    let session = session(inner, id, state);
+    match session.status {
+        wire::SessionStatus::Running => wire::Session { status: wire::SessionStatus::Idle, ..session },
+        _ => session,
+    }
+}
+
+/// What a session without a model of its own uses.
+fn default(inner: &Inner) -> Option<ModelName> {
+    inner.parts.models.find(None).ok().map(|model| model.info().name)
+}
+
+fn status(status: Status) -> wire::SessionStatus {
+    match status {
+        Status::Idle => wire::SessionStatus::Idle,
+        Status::Running => wire::SessionStatus::Running,
+        Status::Waiting => wire::SessionStatus::WaitingApproval,
+        Status::Closed => wire::SessionStatus::Ended,
+    }
+}
+
+/// The title it was given, else its first instruction in short.
+fn title(state: &State) -> String {
+    if let Some(title) = &state.title {
+        return title.clone();
+    }
+    let first = state.history.items().iter().find_map(|item| match &item.said {
+        Said::User { instruction, .. } => Some(instruction.text.as_str()),
+        _ => None,
+    });
+    shortened(first.unwrap_or_default()).unwrap_or_else(|| UNTITLED.to_owned())
+}
+
+/// The first line with words, cut where a list would cut it.
+fn shortened(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut short: String = line.chars().filter(|char| !char.is_control()).take(TITLE_CHARS).collect();
+    if line.chars().nth(TITLE_CHARS).is_some() {
+        short.push('…');
+    }
+    Some(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_in_short() {
+        assert_eq!(shortened("\n  Fix the bug \nplease").as_deref(), Some("Fix the bug"));
+        assert_eq!(shortened(" \n\t"), None);
+        let long = "é".repeat(TITLE_CHARS + 1);
+        assert_eq!(shortened(&long).unwrap().chars().count(), TITLE_CHARS + 1);
+        assert_eq!(shortened(&long[..2 * TITLE_CHARS]).unwrap(), long[..2 * TITLE_CHARS]);
+    }
+}

@@ -1,0 +1,92 @@
+//! `/v1/workspaces`: registered project directories.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use loggia_domain::{Workspace, WorkspaceId};
+use loggia_engine::EngineError;
+use loggia_protocol_agent_server as wire;
+use wire::{RegisterWorkspaceParams, WorkspacePage};
+
+use crate::ask::{Asked, Paging, WorkspacePath};
+use crate::body::Body;
+use crate::door::Inner;
+use crate::problem::Problem;
+use crate::rest::moment::moment;
+use crate::rest::{Answer, Shared, blocking, check_name, index};
+
+/// How many workspaces a page has unless the client says otherwise.
+const PAGE: usize = 100;
+
+/// How many it may ask for.
+const MAX_PAGE: usize = 1000;
+
+pub(crate) async fn list(State(inner): Shared, Asked(paging): Asked<Paging>) -> Answer<Json<WorkspacePage>> {
+    let all = inner.parts.engine.workspaces().await?;
+    let begin = match &paging.cursor {
+        None => 0,
+        Some(cursor) => {
+            let unknown = || Problem::bad_request("the cursor is not one of ours");
+            let last: WorkspaceId = cursor.parse().map_err(|_| unknown())?;
+            all.iter().position(|workspace| workspace.id == last).ok_or_else(unknown)? + 1
+        }
+    };
+    let end = all.len().min(begin + paging.limit.map_or(PAGE, |limit| limit.up_to(MAX_PAGE)));
+    let next_cursor = (end < all.len()).then(|| all[end - 1].id.to_string());
+    let workspaces =
+        all[begin..end].iter().map(|workspace| body(&inner, workspace)).collect::<Answer<_>>()?;
+    Ok(Json(WorkspacePage { workspaces, next_cursor }))
+}
+
+pub(crate) async fn register(
+    State(inner): Shared,
+    Body(params): Body<RegisterWorkspaceParams>,
+) -> Answer<(StatusCode, Json<wire::Workspace>)> {
+    let path = Path::new(&params.root_path);
+    if !path.is_absolute() {
+        return Err(Problem::field("/root_path", "must be absolute"));
+    }
+    if let Some(name) = &params.name {
+        check_name("/name", name)?;
+    }
+    let added = inner.parts.engine.add_workspace(path, params.name).await.map_err(|error| match error {
+        EngineError::Root(error) => Problem::field("/root_path", format!("{error}; {}", error.hint())),
+        EngineError::OwnDirectory(_) => Problem::field("/root_path", error.to_string()),
+        error => error.into(),
+    });
+    let (workspace, is_new) = added?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json(body(&inner, &workspace)?)))
+}
+
+pub(crate) async fn one(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+) -> Answer<Json<wire::Workspace>> {
+    let workspace = inner.parts.engine.workspace(id).await?;
+    Ok(Json(body(&inner, &workspace)?))
+}
+
+pub(crate) async fn trust(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+) -> Answer<Json<wire::Workspace>> {
+    let workspace = inner.parts.engine.workspace(id).await?;
+    let (engine, root) = (inner.parts.engine.clone(), workspace.root.clone());
+    blocking(move || engine.set_trusted(&root, true)).await??;
+    Ok(Json(body(&inner, &workspace)?))
+}
+
+fn body(inner: &Inner, workspace: &Workspace) -> Answer<wire::Workspace> {
+    Ok(wire::Workspace {
+        workspace_id: wire::WorkspaceId(workspace.id.to_string()),
+        name: workspace.name.clone(),
+        root_path: workspace.root.to_string_lossy().into_owned(),
+        created_at: moment(workspace.created),
+        policy_revision: inner.parts.engine.policy(workspace.id)?.revision,
+        index: index::status_of(inner, workspace),
+        trusted: Some(inner.parts.engine.is_trusted(&workspace.root)),
+    })
+}

@@ -1,0 +1,87 @@
+//! Which handler answers what.
+//!
+//! Paths and methods are those of the protocol's table; a test walks the table and asks for each of them.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{delete, get, post};
+use loggia_protocol_agent_server::ProblemType;
+
+use crate::Door;
+use crate::door::Inner;
+use crate::problem::Problem;
+use crate::{guard, rest};
+
+impl Door {
+    /// Everything the door answers, for any kind of connection. Requests carry a [`Peer`](crate::Peer) as an
+    /// extension.
+    pub fn router(&self) -> Router {
+        let inner = Arc::clone(&self.0);
+        Router::new()
+            .merge(server())
+            .merge(workspaces())
+            .merge(sessions())
+            .fallback(nowhere)
+            .method_not_allowed_fallback(not_like_this)
+            .layer(from_fn_with_state(Arc::clone(&inner), guard::pass))
+            .with_state(inner)
+    }
+}
+
+/// What the server is and who may use it.
+fn server() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/v1/health", get(rest::health::health))
+        .route("/v1/doctor", get(rest::doctor::doctor))
+        .route("/v1/stop", post(rest::stop::stop))
+        .route("/metrics", get(rest::metrics::metrics))
+        .route("/v1/models", get(rest::models::list))
+        .route("/v1/models/current", get(rest::models::current).put(rest::models::set_current))
+        .route("/v1/tokens", get(rest::tokens::list).post(rest::tokens::create))
+        .route("/v1/tokens/{token_id}", delete(rest::tokens::revoke))
+        .route("/v1/pair/start", post(rest::pairing::start))
+        .route("/v1/pair", post(rest::pairing::redeem))
+}
+
+fn workspaces() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/v1/workspaces", get(rest::workspaces::list))
+        .route("/v1/workspaces/register", post(rest::workspaces::register))
+        .route("/v1/workspaces/{workspace_id}", get(rest::workspaces::one))
+        .route("/v1/workspaces/{workspace_id}/trust", post(rest::workspaces::trust))
+        .route("/v1/workspaces/{workspace_id}/policy", get(rest::policy::get).put(rest::policy::put))
+        .route("/v1/workspaces/{workspace_id}/policy/check", post(rest::policy::check))
+        .route("/v1/workspaces/{workspace_id}/index/status", get(rest::index::status))
+        .route("/v1/workspaces/{workspace_id}/index/rebuild", post(rest::index::rebuild))
+        .route("/v1/workspaces/{workspace_id}/index/refresh", post(rest::index::refresh))
+        .route("/v1/workspaces/{workspace_id}/index/incremental", post(rest::index::incremental))
+        .route("/v1/workspaces/{workspace_id}/search", get(rest::search::search))
+}
+
+fn sessions() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/v1/sessions", get(rest::sessions::list).post(rest::sessions::create))
+        .route("/v1/sessions/import", post(rest::transfer::import))
+        .route("/v1/sessions/{session_id}", get(rest::sessions::one).delete(rest::sessions::delete))
+        .route("/v1/sessions/{session_id}/events", get(rest::events::events))
+        .route("/v1/sessions/{session_id}/export", get(rest::transfer::export))
+        .route("/v1/sessions/{session_id}/rename", post(rest::intents::rename))
+        .route("/v1/sessions/{session_id}/continue", post(rest::intents::go_on))
+        .route("/v1/sessions/{session_id}/cancel", post(rest::intents::cancel))
+        .route("/v1/sessions/{session_id}/fork", post(rest::sessions::fork))
+        .route("/v1/sessions/{session_id}/undo", post(rest::undo::undo))
+        .route("/v1/sessions/{session_id}/redo", post(rest::undo::redo))
+}
+
+async fn nowhere() -> Problem {
+    Problem::not_found("there is nothing here; `/v1/openapi.json` lists what there is")
+}
+
+async fn not_like_this() -> Problem {
+    Problem::of(
+        ProblemType::MethodNotAllowed,
+        "this exists, but not with this method; `allow` says with which",
+    )
+}

@@ -1,0 +1,19 @@
+//! The http door over a real socket.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod auth_guard;
+mod auth_pairing;
+mod auth_tokens;
+mod bad_input_bodies;
+mod bad_input_paths;
+mod bad_input_random;
+mod rest_contract;
+mod rest_index;
+mod rest_models;
+mod rest_policy;
+mod rest_server;
+mod rest_sessions;
+mod rest_transfer;
+mod rest_undo;
+mod rest_workspaces;
+mod support;

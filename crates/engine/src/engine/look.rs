@@ -1,0 +1,136 @@
+//! Looking from outside of any session: journals, what a policy would say, and tools that only read.
+//!
+//! Nothing here changes anything.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use loggia_domain::{
+    ArgumentError, Decision, Demand, Event, JsonText, Policy, Seq, SessionId, ToolContext, ToolEffect,
+    ToolError, WorkspaceId,
+};
+
+use crate::counts::Counts;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::policy::Verdict;
+use crate::session::State;
+
+/// How many events are read at a time.
+const PAGE: usize = 512;
+
+/// Why looking came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum LookError {
+    /// The workspace cannot be used.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// There is no tool with this name, or it does more than look.
+    #[error("{0}")]
+    NoSuchTool(String),
+    /// The arguments make no sense to the tool.
+    #[error(transparent)]
+    Arguments(#[from] ArgumentError),
+    /// The policy does not allow it without asking, and nobody is there to ask.
+    #[error("{0}")]
+    Refused(String),
+    /// The tool could not.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+}
+
+impl Engine {
+    /// Up to `limit` of a session's events after a number.
+    ///
+    /// # Errors
+    /// If there is no such session, or the store cannot.
+    pub async fn events(&self, id: SessionId, after: Seq, limit: usize) -> Result<Vec<Event>, EngineError> {
+        Ok(self.shared.parts.store.events(id, after, limit).await?)
+    }
+
+    /// How a session is by its journal alone. Nothing is brought into memory and nothing is settled, so this also works
+    /// where its workspace cannot be opened; a turn that seems to run may have been cut.
+    ///
+    /// # Errors
+    /// If there is no such session, or the store cannot.
+    pub async fn peek(&self, id: SessionId) -> Result<State, EngineError> {
+        let mut state: Option<State> = None;
+        let mut after = Seq(0);
+        loop {
+            let events = self.shared.parts.store.events(id, after, PAGE).await?;
+            let Some(last) = events.last() else { break };
+            after = last.seq;
+            for event in &events {
+                match &mut state {
+                    Some(state) => state.apply(event),
+                    None => state = State::begin(event),
+                }
+            }
+        }
+        state.ok_or(EngineError::BadJournal(id))
+    }
+
+    /// Opens a workspace, to see whether that can be done.
+    ///
+    /// # Errors
+    /// If there is none, or its directory or its policy cannot be used.
+    pub async fn try_workspace(&self, id: WorkspaceId) -> Result<(), EngineError> {
+        self.shared.open_workspace(id).await.map(drop)
+    }
+
+    /// What a workspace's policy, or a draft of one, says to a call outside of any session.
+    ///
+    /// # Errors
+    /// If there is no such workspace, it cannot be opened, or a rule cannot be read.
+    pub async fn judge(
+        &self,
+        workspace: WorkspaceId,
+        draft: Option<Policy>,
+        tool: &str,
+        demand: Demand,
+    ) -> Result<Verdict, EngineError> {
+        let open = self.shared.open_workspace(workspace).await?;
+        Ok(match draft {
+            Some(draft) => open.judge_draft(&self.shared, draft).await?.judge(tool, &demand),
+            None => open.judge_alone(&self.shared).await?.judge(tool, &demand),
+        })
+    }
+
+    /// Calls a tool that only reads, under the workspace's policy. Dropping the future ends it.
+    ///
+    /// # Errors
+    /// Why it came to nothing.
+    pub async fn look(
+        &self,
+        workspace: WorkspaceId,
+        tool: &str,
+        arguments: &JsonText,
+    ) -> Result<String, LookError> {
+        let open = self.shared.open_workspace(workspace).await?;
+        let call = open.tool(tool).map_err(LookError::NoSuchTool)?.prepare(arguments)?;
+        let demand = call.demand();
+        if !demand.only_reads() {
+            return Err(LookError::NoSuchTool(format!("`{tool}` does more than look")));
+        }
+        let judge = open.judge_alone(&self.shared).await?;
+        let verdict = judge.judge(tool, &demand);
+        if verdict.decision != Decision::Allow {
+            return Err(LookError::Refused(verdict.reason));
+        }
+        let context = ToolContext {
+            may_read: Arc::new(move |path| judge.may_read(path)),
+            overlay: Arc::new(BTreeMap::new()),
+        };
+        match call.run(context).await? {
+            ToolEffect::Output(output) => Ok(output),
+            ToolEffect::Edits(_) | ToolEffect::Command(_) | ToolEffect::Plan(_) => {
+                Err(LookError::NoSuchTool(format!("`{tool}` does more than look")))
+            }
+        }
+    }
+
+    /// What has happened since the engine started.
+    pub fn counts(&self) -> Counts {
+        self.shared.counters.counts()
+    }
+}
