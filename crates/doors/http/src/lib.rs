@@ -10,6 +10,7 @@
 //! - what one client sends or does not read takes a bounded amount of memory and disturbs nobody else;
 //! - a stream tells each event once, in order, and can be picked up after any event it told.
 
+mod contract;
 mod door;
 mod identity;
 mod metrics;
