@@ -36,10 +36,7 @@ impl Server {
     pub(super) fn start(place: &Path) -> anyhow::Result<Self> {
         shell::run(&mut shell::cargo(["build", "--locked", "--package", "loggia"]))?;
         let project = place.join("project");
-        let make = |path: &Path| {
-            std::fs::create_dir_all(path).with_context(|| format!("cannot make `{}`", path.display()))
-        };
-        make(&project)?;
+        std::fs::create_dir_all(&project).with_context(|| format!("cannot make `{}`", project.display()))?;
         let script = place.join("script.toml");
         std::fs::write(&script, SCRIPT).context("cannot write the script")?;
         let log = place.join("server.log");
@@ -48,8 +45,8 @@ impl Server {
         let mut command = shell::cargo(["run", "--quiet", "--locked", "--package", "loggia", "--", "serve"]);
         command.args(["--addr", "127.0.0.1:0", "--json"]).arg("--workspace").arg(&project);
         command.arg("--model").arg(format!("scripted:{}", script.display()));
+        // The server makes these itself, closed to others.
         for name in ["data", "config", "runtime"] {
-            make(&place.join(name))?;
             command.env(format!("LOGGIA_{}_DIR", name.to_uppercase()), place.join(name));
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped());

@@ -1,7 +1,9 @@
 //! The recorded conversations in `schemas/examples/`: every line is a message of the side it names, in its shape.
 //!
 //! A transcript is JSON Lines: `{"from":"client"|"server","message":{…}}`, one message a line, in the order in which
-//! they passed over the socket. `schemas/README.md` says how they are recorded.
+//! they passed over the socket. `schemas/README.md` says more.
+
+use std::collections::BTreeSet;
 
 use loggia_protocol_agent_server::{CLIENT, ClientMessage, MESSAGES, SERVER, ServerMessage};
 use serde_json::Value;
@@ -36,15 +38,36 @@ fn fault(line: &str) -> Option<String> {
     read.err().map(|error| error.to_string())
 }
 
+/// The transcripts there are.
+fn names() -> BTreeSet<String> {
+    let entries = std::fs::read_dir(directory().join("examples")).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn every_feature_has_a_transcript() {
+    let found = names();
+    let found: Vec<&str> = found.iter().filter_map(|name| name.strip_suffix(".jsonl")).collect();
+    let features = [
+        "approval",
+        "cancel",
+        "command-local-terminal",
+        "command-server-runner",
+        "error",
+        "patch-by-client",
+        "patch-by-hunk",
+        "prompt",
+        "resume",
+    ];
+    assert_eq!(found, features);
+}
+
 #[test]
 fn every_line_of_a_transcript_is_a_message_of_its_sender() {
     let mut faults = Vec::new();
-    // Until the first is recorded there is no directory.
-    for entry in std::fs::read_dir(directory().join("examples")).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(name.ends_with(".jsonl") && text.lines().count() > 0, "`{name}` is no transcript");
+    for name in names() {
+        let text = std::fs::read_to_string(directory().join("examples").join(&name)).unwrap();
+        assert!(text.lines().count() > 0, "`{name}` is empty");
         let numbered = text.lines().enumerate();
         faults.extend(numbered.filter_map(|(at, line)| Some(format!("{name}:{}: {}", at + 1, fault(line)?))));
     }
