@@ -40,8 +40,8 @@ fn fault(line: &str) -> Option<String> {
 
 /// The transcripts there are.
 fn names() -> BTreeSet<String> {
-    let entries = std::fs::read_dir(directory().join("examples")).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    let entries = std::fs::read_dir(directory().join("examples")).expect("the transcripts");
+    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
 }
 
 #[test]
