@@ -20,6 +20,10 @@ fuzz *arguments:
 crash *arguments:
     cargo xtask crash {{arguments}}
 
+# A stranger tries a running server against its OpenAPI document.
+contract *arguments:
+    cargo xtask contract {{arguments}}
+
 # Benchmarks, as ratios.
 bench *arguments:
     cargo xtask bench {{arguments}}

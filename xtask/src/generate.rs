@@ -56,5 +56,17 @@ pub(crate) fn run(arguments: &GenerateArguments, workspace: &Workspace) -> anyho
         let outcome = Err(anyhow!("not current: {}", stale.join(", ")));
         return shell::with_hint(outcome, &format!("run `{COMMAND}`"));
     }
-    Ok(())
+    schemas(arguments)
+}
+
+/// The JSON schemas are made from types, so the crate that has the types writes them. A test of that crate compares
+/// them as well: tidying compiles nothing and leaves them alone.
+fn schemas(arguments: &GenerateArguments) -> anyhow::Result<()> {
+    let program = ["run", "--quiet", "--locked", "--package", "loggia-protocol-agent-server"];
+    let mut command = shell::cargo(program);
+    command.args(["--example", "schemas", "--", "schemas"]);
+    if arguments.check {
+        command.arg("--check");
+    }
+    shell::with_hint(shell::run(&mut command), &format!("run `{COMMAND}`"))
 }

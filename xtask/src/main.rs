@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the person who started it")]
 
 mod bench;
+mod contract;
 mod crash;
 mod fuzz;
 mod generate;
@@ -40,6 +41,8 @@ enum Chore {
     Fuzz(fuzz::FuzzArguments),
     /// Kills an engine under load, many times, and checks that nothing told is lost
     Crash(crash::CrashArguments),
+    /// Lets a stranger try a running server against its OpenAPI document
+    Contract(contract::ContractArguments),
     /// Runs benchmarks and prints ratios
     Bench(bench::BenchArguments),
 }
@@ -62,6 +65,7 @@ fn run(chore: &Chore) -> anyhow::Result<()> {
         Chore::Generate(arguments) => generate::run(arguments, &Workspace::load()?),
         Chore::Fuzz(arguments) => fuzz::run(arguments),
         Chore::Crash(arguments) => crash::run(arguments),
+        Chore::Contract(arguments) => contract::run(arguments),
         Chore::Bench(arguments) => bench::run(arguments),
     }
 }

@@ -13,6 +13,7 @@
 mod ask;
 mod auth;
 mod body;
+mod contract;
 mod door;
 mod guard;
 mod identity;

@@ -3,13 +3,15 @@
 //! Everything is optional. A list that is absent was not looked at; a list that is empty was, and nothing
 //! was there. In an update the difference matters: absent keeps what is known, empty clears it.
 
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::ids::{ContentHash, Timestamp};
 use crate::words::open_words;
 
 /// The editor's state, whole (with a prompt) or in part (with an update).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct EditorContext {
     /// The file being edited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +37,7 @@ pub struct EditorContext {
 }
 
 /// The file being edited.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveEditor {
     /// Relative to the workspace root.
     pub file_path: String,
@@ -54,7 +56,7 @@ pub struct ActiveEditor {
 }
 
 /// A range of text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Selection {
     /// Where it begins.
     pub start: Position,
@@ -63,7 +65,7 @@ pub struct Selection {
 }
 
 /// A place in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Position {
     /// The line.
     pub line: u32,
@@ -72,7 +74,7 @@ pub struct Position {
 }
 
 /// A range of lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineRange {
     /// The first line.
     pub start: u32,
@@ -81,7 +83,7 @@ pub struct LineRange {
 }
 
 /// An open file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenEditor {
     /// Relative to the workspace root.
     pub file_path: String,
@@ -94,7 +96,7 @@ pub struct OpenEditor {
 }
 
 /// An error or a warning at a place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnostic {
     /// Relative to the workspace root.
     pub file_path: String,
@@ -127,7 +129,7 @@ open_words! {
 }
 
 /// What a command in the editor's terminal printed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalOutput {
     /// The command line.
     pub command: String,
@@ -146,7 +148,7 @@ pub struct TerminalOutput {
 }
 
 /// The state of the repository.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GitContext {
     /// The branch; absent when none is checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,7 +165,7 @@ pub struct GitContext {
 }
 
 /// A commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Commit {
     /// Its hash, perhaps shortened.
     pub sha: String,
@@ -178,7 +180,7 @@ pub struct Commit {
 }
 
 /// Something the user named with `@`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Mention {
     /// A file.
@@ -199,7 +201,16 @@ pub enum Mention {
     },
     /// Of a kind this version does not know. It is passed over: the message's text still names it.
     #[serde(other)]
+    #[schemars(transform = any_other_kind)]
     Unknown,
+}
+
+/// The reader takes every other `type` for [`Mention::Unknown`]; the derived schema knows only its name.
+fn any_other_kind(variant: &mut Schema) {
+    variant.insert(
+        "properties".to_owned(),
+        json!({ "type": { "type": "string", "not": { "enum": ["file", "symbol"] } } }),
+    );
 }
 
 open_words! {

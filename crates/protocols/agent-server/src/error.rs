@@ -1,6 +1,7 @@
 //! `server.error`: what went wrong on a stream, with a code to switch on.
 
 use loggia_jsonrpc::Json;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
@@ -8,7 +9,7 @@ use crate::server::Stamp;
 use crate::words::open_words;
 
 /// Something failed: the client's last message, or the turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "server.error")]
 pub struct ServerError {
     /// What failed.
@@ -23,7 +24,7 @@ impl Message for ServerError {
 }
 
 /// An error in words and as a code.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
     /// What kind of failure; switch on this.
     pub code: ErrorCode,
@@ -31,6 +32,7 @@ pub struct ErrorBody {
     pub message: String,
     /// More, in a shape that depends on the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
     pub details: Option<Json>,
     /// Whether it makes sense to go on or to try again.
     pub recoverable: bool,
@@ -63,7 +65,7 @@ open_words! {
 }
 
 /// The details of [`ErrorCode::InvalidMessage`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InvalidMessageDetails {
     /// Where, as an RFC 6901 JSON pointer; empty for the message as a whole.
     pub pointer: String,
@@ -78,7 +80,7 @@ impl From<InvalidMessageDetails> for Json {
 }
 
 /// The details of [`ErrorCode::AlreadyDecided`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AlreadyDecidedDetails {
     /// The name of the client whose decision counts.
     pub decided_by: String,

@@ -14,6 +14,8 @@
 //! - **Open words:** where a peer may be newer than we are (capabilities, phases, codes), an unknown word is
 //!   kept as it came. Words that decide what is allowed (scopes, decisions) are closed.
 //! - Every message writes its own `type`, first.
+//! - The JSON Schema of every message and body is made from its type, see [`SCHEMAS`]. It promises what we write
+//!   and takes what we read.
 
 mod client;
 mod context;
@@ -23,6 +25,7 @@ mod http;
 mod ids;
 mod limits;
 mod message;
+mod schema;
 mod server;
 mod words;
 
@@ -56,6 +59,7 @@ pub use limits::{
     PAIRING_CODE_LIFETIME, PING_INTERVAL, SILENCE_DEADLINE, STREAM_SUBPROTOCOL, close,
 };
 pub use message::{CLIENT, MESSAGES, Message, SERVER, Tagged};
+pub use schema::{SCHEMAS, SchemaInfo};
 pub use server::{
     ClientEcho, CommandRequestApproval, Hunk, MessageFinal, ModelCapability, ModelInfo, OutputStream,
     PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage, RetrieveStatus, ServerCapability,

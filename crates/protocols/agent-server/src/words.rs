@@ -3,16 +3,19 @@
 //! A macro, because the form is repeated a dozen times and because the derived alternative answers a number
 //! in such a place with the name of a Rust enum instead of "expected a string".
 
+use schemars::{Schema, json_schema};
+use serde_json::json;
+
 /// Declares an enum of words with an `Other(String)` variant, its text, and how it is read and written.
 macro_rules! open_words {
     (
-        $(#[$meta:meta])*
-        pub enum $name:ident { $( $(#[$variant_meta:meta])* $variant:ident = $word:literal, )+ }
+        $(#[doc = $doc:literal])+
+        pub enum $name:ident { $( $(#[doc = $word_doc:literal])+ $variant:ident = $word:literal, )+ }
     ) => {
-        $(#[$meta])*
+        $(#[doc = $doc])+
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub enum $name {
-            $( $(#[$variant_meta])* $variant, )+
+            $( $(#[doc = $word_doc])+ $variant, )+
             /// A word this version does not know.
             Other(String),
         }
@@ -53,7 +56,36 @@ macro_rules! open_words {
                 String::deserialize(deserializer).map(Self::from)
             }
         }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn schema_id() -> std::borrow::Cow<'static, str> {
+                concat!(module_path!(), "::", stringify!($name)).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::words::schema(concat!($($doc, "\n"),+), &[$( ($word, concat!($($word_doc, "\n"),+)), )+])
+            }
+        }
     };
+}
+
+/// The schema of a list that may grow: the known words, each with its meaning, and any other text.
+pub(crate) fn schema(doc: &str, words: &[(&str, &str)]) -> Schema {
+    let known = words
+        .iter()
+        .map(|(word, doc)| json!({ "type": "string", "const": word, "description": description(doc) }));
+    let other = json!({ "type": "string", "description": "A word this version does not know." });
+    let all: Vec<_> = known.chain([other]).collect();
+    json_schema!({ "description": description(doc), "anyOf": all })
+}
+
+/// The text of doc comments as one paragraph.
+fn description(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 pub(crate) use open_words;

@@ -1,5 +1,6 @@
 //! `client.file_changes`: what the editor's watcher saw, for the index.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ContentHash, Timestamp};
@@ -7,7 +8,7 @@ use crate::message::Message;
 use crate::words::open_words;
 
 /// Files that changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "client.file_changes")]
 pub struct FileChanges {
     /// In the order they happened.
@@ -19,9 +20,10 @@ impl Message for FileChanges {
 }
 
 /// One file that changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileChange {
-    /// What happened. Renamed because `type` is a Rust keyword.
+    /// What happened.
+    // Renamed because `type` is a Rust keyword.
     #[serde(rename = "type")]
     pub kind: FileChangeKind,
     /// Relative to the workspace root.

@@ -1,12 +1,13 @@
 //! `client.hello`: who is there and what it can do.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
 use crate::words::open_words;
 
 /// The first message on a stream.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "client.hello")]
 pub struct ClientHello {
     /// Who is there.
@@ -18,7 +19,7 @@ impl Message for ClientHello {
 }
 
 /// A client in its own words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientInfo {
     /// The program's name; other clients see it.
     pub name: String,

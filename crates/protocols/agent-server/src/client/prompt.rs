@@ -1,12 +1,13 @@
 //! What starts, feeds and stops a turn.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::EditorContext;
 use crate::message::Message;
 
 /// An instruction, with what the editor knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "client.user_message")]
 pub struct UserMessage {
     /// What the user wrote.
@@ -21,7 +22,7 @@ impl Message for UserMessage {
 }
 
 /// News for a running conversation; the model hears it with its next step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "client.context_update")]
 pub struct ContextUpdate {
     /// The parts that changed. An absent part is as before.
@@ -33,7 +34,7 @@ impl Message for ContextUpdate {
 }
 
 /// Stops the running turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "client.cancel")]
 pub struct Cancel {
     /// Why, in the client's words, such as `user_cancelled`.

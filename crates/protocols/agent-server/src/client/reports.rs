@@ -1,14 +1,17 @@
 //! Answers: decisions about what the agent may do, and reports of what the client did for it.
 
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::ids::{ApprovalId, CommandId, ContentHash, PatchId};
 use crate::message::Message;
 use crate::words::open_words;
 
 /// A decision. The first one for a question counts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "client.approval_response")]
+#[schemars(transform = scopes_name_their_target)]
 pub struct ApprovalResponse {
     /// The question: a request, a command or a patch.
     pub request_id: ApprovalId,
@@ -32,8 +35,26 @@ impl Message for ApprovalResponse {
     const TYPE: &'static str = "client.approval_response";
 }
 
+/// The same rules as [`ApprovalResponse::check`].
+fn scopes_name_their_target(schema: &mut Schema) {
+    let path = json!({ "type": "string" });
+    let index = json!({ "type": "integer" });
+    let rule = |scope: &str, needed: Value| {
+        let names: Vec<_> = needed.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
+        json!({
+            "if": { "properties": { "scope": { "const": scope } }, "required": ["scope"] },
+            "then": { "properties": needed, "required": names },
+        })
+    };
+    let rules = json!([
+        rule("file", json!({ "file_path": path })),
+        rule("hunk", json!({ "file_path": path, "hunk_index": index })),
+    ]);
+    schema.insert("allOf".to_owned(), rules);
+}
+
 /// How far a decision reaches. Closed: guessing here could approve more than was meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalScope {
     /// Every pending patch of the turn.
@@ -44,8 +65,8 @@ pub enum ApprovalScope {
     Hunk,
 }
 
-/// For how long a decision stands. Closed, for the same reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// For how long a decision stands. Closed: guessing here could remember more than was meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Remember {
     /// This time.
@@ -57,7 +78,7 @@ pub enum Remember {
 }
 
 /// What became of a patch the client applied itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "client.patch_apply_result")]
 pub struct PatchApplyResult {
     /// The patch.
@@ -79,11 +100,12 @@ impl Message for PatchApplyResult {
 }
 
 /// Why a patch could not be applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatchApplyError {
     /// In words.
     pub message: String,
-    /// As a word to switch on. Renamed because `type` is a Rust keyword.
+    /// As a word to switch on.
+    // Renamed because `type` is a Rust keyword.
     #[serde(rename = "type")]
     pub kind: PatchFailure,
 }
@@ -97,7 +119,7 @@ open_words! {
 }
 
 /// What became of a command the client ran in the user's terminal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "client.command_result")]
 pub struct CommandResult {
     /// The command that was approved.

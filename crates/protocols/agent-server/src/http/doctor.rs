@@ -1,18 +1,19 @@
 //! `GET /v1/doctor`: what is set up, what works, and what to do about the rest.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::CheckState;
 
 /// Everything that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorReport {
     /// In the order of looking.
     pub checks: Vec<DoctorCheck>,
 }
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorCheck {
     /// What.
     pub name: String,

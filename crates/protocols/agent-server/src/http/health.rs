@@ -1,11 +1,12 @@
 //! `GET /v1/health`: whether the server works. It needs no token, so it tells no paths and no secrets.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::open_words;
 
 /// Whether the server works.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     /// In one word.
     pub status: HealthStatus,
@@ -28,7 +29,7 @@ open_words! {
 }
 
 /// The parts that can fail on their own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthChecks {
     /// The journals.
     pub store: CheckState,

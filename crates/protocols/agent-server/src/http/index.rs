@@ -1,5 +1,6 @@
 //! The code index: its state, and changes sent to it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::client::FileChange;
@@ -7,7 +8,7 @@ use crate::ids::Timestamp;
 use crate::words::open_words;
 
 /// How an index is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexStatus {
     /// In one word.
     pub state: IndexState,
@@ -51,14 +52,14 @@ open_words! {
 }
 
 /// `POST …/index/incremental`: the same changes as in `client.file_changes`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesParams {
     /// In the order they happened.
     pub changes: Vec<FileChange>,
 }
 
 /// Which changes the index took.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesResult {
     /// How many.
     pub accepted: u64,
@@ -68,7 +69,7 @@ pub struct ChangesResult {
 }
 
 /// A change the index did not take.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RejectedChange {
     /// The path as it came.
     pub file_path: String,

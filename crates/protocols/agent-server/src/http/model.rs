@@ -1,12 +1,13 @@
 //! Models: which there are and which is the default.
 
 use loggia_jsonrpc::Json;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::server::ModelCapability;
 
 /// `GET /v1/models`. A provider that cannot be reached is told beside the others' models.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelList {
     /// What can be used.
     pub models: Vec<ListedModel>,
@@ -16,7 +17,7 @@ pub struct ModelList {
 }
 
 /// A model that can be used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListedModel {
     /// Who serves it.
     pub provider: String,
@@ -33,7 +34,7 @@ pub struct ListedModel {
 }
 
 /// A provider that could not be asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProviderProblem {
     /// Which.
     pub provider: String,
@@ -42,7 +43,7 @@ pub struct ProviderProblem {
 }
 
 /// `GET` and `PUT /v1/models/current`: the model of new sessions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurrentModel {
     /// Who serves it.
     pub provider: String,
@@ -50,5 +51,6 @@ pub struct CurrentModel {
     pub model_name: String,
     /// The provider's own settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
     pub options: Option<Json>,
 }

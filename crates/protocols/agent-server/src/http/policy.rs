@@ -3,10 +3,11 @@
 //! An unknown key is refused and every word list is closed: a typo in a deny rule must not become an allow.
 //! Which rule wins is the engine's affair.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A workspace's rules. Read it, change it, put it back: nothing is lost on the way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     /// Counts up with every change; `If-Match` names the one that was changed.
@@ -34,7 +35,7 @@ pub struct Policy {
 }
 
 /// What holds where no rule matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicyPreset {
     /// Look, change nothing.
@@ -48,7 +49,7 @@ pub enum PolicyPreset {
 }
 
 /// One rule. It matches when all of its patterns do; one without patterns matches everything.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRule {
     /// The tool's name.
@@ -74,7 +75,7 @@ pub struct PolicyRule {
 }
 
 /// A case that shows what a rule means.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyExample {
     /// A tool to call.
@@ -91,7 +92,7 @@ pub struct PolicyExample {
 }
 
 /// What a rule decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Go on.
@@ -103,7 +104,7 @@ pub enum Decision {
 }
 
 /// How much harm something could do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RiskLevel {
     /// Easily put right.
@@ -115,7 +116,7 @@ pub enum RiskLevel {
 }
 
 /// Who runs commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandMode {
     /// The client, in the user's terminal, where the user sees it.
@@ -126,7 +127,7 @@ pub enum CommandMode {
 }
 
 /// How server-run commands are confined. What is absent has the server's defaults, which are the tight ones.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sandbox {
     /// Refuse the command when it cannot be confined.
@@ -160,7 +161,7 @@ pub enum HardLinks {
 }
 
 /// How much a turn may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyLimits {
     /// Seconds a command may run, wherever it runs.
@@ -181,7 +182,7 @@ pub struct PolicyLimits {
 }
 
 /// `POST /v1/workspaces/{workspace_id}/policy/check`: what would the policy say to this?
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyCheckParams {
     /// A tool to call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,7 +199,7 @@ pub struct PolicyCheckParams {
 }
 
 /// What the policy says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyCheckResult {
     /// The decision.
     pub decision: Decision,

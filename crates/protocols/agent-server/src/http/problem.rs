@@ -1,19 +1,22 @@
 //! How every bad answer looks: `application/problem+json` as in RFC 9457.
 
 use loggia_jsonrpc::FieldError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::open_words;
 
 /// What went wrong with a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
-    /// What kind of problem; switch on this. Renamed because `type` is a Rust keyword.
+    /// What kind of problem; switch on this.
+    // Renamed because `type` is a Rust keyword.
     #[serde(rename = "type")]
     pub kind: ProblemType,
     /// The kind in words; the same for all problems of it.
     pub title: String,
     /// The HTTP status, again.
+    #[schemars(range(min = 400, max = 599))]
     pub status: u16,
     /// This case in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +51,7 @@ impl Problem {
 }
 
 /// One field that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FieldProblem {
     /// Where, as an RFC 6901 JSON pointer.
     pub pointer: String,

@@ -1,18 +1,19 @@
 //! `GET /v1/workspaces/{workspace_id}/search`: the index asked directly.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::open_words;
 
 /// What was found, best first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchResult {
     /// The hits.
     pub results: Vec<SearchHit>,
 }
 
 /// A place in the code.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchHit {
     /// How it was found.
     pub kind: HitKind,

@@ -1,5 +1,6 @@
 //! Sessions: conversations that last, and their journals.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -10,7 +11,7 @@ use crate::server::{ServerMessage, SessionState};
 use crate::words::open_words;
 
 /// `POST /v1/sessions`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CreateSessionParams {
     /// Where it works.
     pub workspace_id: WorkspaceId,
@@ -29,7 +30,7 @@ pub struct CreateSessionParams {
 }
 
 /// How much a session may use; an absent limit is none.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Budget {
     /// Tokens, in and out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +44,7 @@ pub struct Budget {
 }
 
 /// A session's model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionModel {
     /// Who serves it.
     pub provider: String,
@@ -52,7 +53,7 @@ pub struct SessionModel {
 }
 
 /// A conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
     /// Its id.
     pub session_id: SessionId,
@@ -90,7 +91,7 @@ open_words! {
 }
 
 /// `GET /v1/sessions`, newest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionPage {
     /// This page's sessions.
     pub sessions: Vec<Session>,
@@ -100,7 +101,7 @@ pub struct SessionPage {
 }
 
 /// `GET /v1/sessions/{session_id}/events`: the journal, as the stream would have sent it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventPage {
     /// This page's messages, oldest first.
     pub events: Vec<Event>,
@@ -110,9 +111,18 @@ pub struct EventPage {
 }
 
 /// One server message on a page, not yet read: one that is too new spoils only itself.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Event(Box<RawValue>);
+pub struct Event(#[schemars(schema_with = "event_schema")] Box<RawValue>);
+
+/// Open: a page may hold messages that its reader does not know.
+fn event_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "properties": { "type": { "type": "string", "description": "Which message; it names a schema." } },
+        "required": ["type"],
+    })
+}
 
 impl Event {
     /// Reads it.
@@ -142,14 +152,14 @@ impl PartialEq for Event {
 }
 
 /// `POST /v1/sessions/{session_id}/rename`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RenameSessionParams {
     /// The new title.
     pub title: String,
 }
 
 /// `POST /v1/sessions/{session_id}/fork`: a new session with the past of this one.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ForkSessionParams {
     /// The last event both share; absent means all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,7 +170,7 @@ pub struct ForkSessionParams {
 }
 
 /// `POST /v1/sessions/{session_id}/undo` and `redo`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UndoParams {
     /// How many steps; one when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -168,7 +178,7 @@ pub struct UndoParams {
 }
 
 /// What an undo or a redo did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UndoResult {
     /// How many steps were taken.
     pub steps: u32,

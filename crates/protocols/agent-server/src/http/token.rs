@@ -1,11 +1,12 @@
 //! Access: tokens, their scopes, and pairing, which gives a new client one.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Secret, Timestamp, TokenId};
 
 /// What a token allows; each scope includes those before it. Closed: a scope we do not know allows nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// See sessions, events, listings and search results.
@@ -17,7 +18,7 @@ pub enum Scope {
 }
 
 /// `POST /v1/tokens`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CreateTokenParams {
     /// Whose it is, for the list.
     pub name: String,
@@ -26,7 +27,7 @@ pub struct CreateTokenParams {
 }
 
 /// A new token. This answer is the only place where it is ever written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedToken {
     /// The token itself.
     pub token: Secret,
@@ -35,7 +36,7 @@ pub struct CreatedToken {
 }
 
 /// A token without its secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenInfo {
     /// Its id, for revoking it.
     pub token_id: TokenId,
@@ -51,14 +52,14 @@ pub struct TokenInfo {
 }
 
 /// `GET /v1/tokens`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenList {
     /// All that are not revoked.
     pub tokens: Vec<TokenInfo>,
 }
 
 /// `POST /v1/pair/start`: a code to type into the new client.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PairStartResult {
     /// The code; good once.
     pub code: Secret,
@@ -67,7 +68,7 @@ pub struct PairStartResult {
 }
 
 /// `POST /v1/pair`: the code, from the new client.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PairParams {
     /// The code.
     pub code: Secret,
@@ -76,7 +77,7 @@ pub struct PairParams {
 }
 
 /// The new client's token.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PairResult {
     /// The token itself.
     pub token: Secret,

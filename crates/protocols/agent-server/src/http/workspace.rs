@@ -1,12 +1,13 @@
 //! Workspaces: registered project directories.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::IndexStatus;
 use crate::ids::{Timestamp, WorkspaceId};
 
 /// `POST /v1/workspaces/register`. Registering a known directory again answers with the one there is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RegisterWorkspaceParams {
     /// The directory, absolute.
     pub root_path: String,
@@ -16,7 +17,7 @@ pub struct RegisterWorkspaceParams {
 }
 
 /// A registered project directory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workspace {
     /// Its id.
     pub workspace_id: WorkspaceId,
@@ -36,7 +37,7 @@ pub struct Workspace {
 }
 
 /// `GET /v1/workspaces`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkspacePage {
     /// This page's workspaces.
     pub workspaces: Vec<Workspace>,

@@ -1,12 +1,13 @@
 //! `server.hello`: the answer to `client.hello`. It belongs to one connection and has no place in the journal.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
 use crate::words::open_words;
 
 /// The server's first message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "server.hello")]
 pub struct ServerHello {
     /// Who answers.
@@ -18,7 +19,7 @@ impl Message for ServerHello {
 }
 
 /// The server in its own words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerInfo {
     /// The server's version.
     pub version: String,
@@ -31,7 +32,7 @@ pub struct ServerInfo {
 }
 
 /// A model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelInfo {
     /// Who serves it.
     pub provider: String,

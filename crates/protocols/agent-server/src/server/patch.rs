@@ -1,5 +1,6 @@
 //! `patch.proposed`: a change to one file, as a git-style unified diff and as its hunks.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::PatchId;
@@ -7,7 +8,7 @@ use crate::message::Message;
 use crate::server::Stamp;
 
 /// A proposed change to one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "patch.proposed")]
 pub struct PatchProposed {
     /// The patch's name.
@@ -36,7 +37,7 @@ impl Message for PatchProposed {
 }
 
 /// One piece of a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hunk {
     /// Its first line in the old file, from 1; 0 when the old file is empty.
     pub old_start: u32,

@@ -1,5 +1,6 @@
 //! What the agent is about: thinking, planning, looking for code.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
@@ -7,7 +8,7 @@ use crate::server::Stamp;
 use crate::words::open_words;
 
 /// What the agent is doing right now. Passing: it is not kept and has no number.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "assistant.thinking")]
 pub struct Thinking {
     /// Which part of the work.
@@ -35,7 +36,7 @@ open_words! {
 }
 
 /// What the agent means to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "agent.plan")]
 pub struct Plan {
     /// In order.
@@ -52,7 +53,7 @@ impl Message for Plan {
 }
 
 /// One step of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanStep {
     /// Its number, from 1.
     pub step_number: u32,
@@ -64,7 +65,7 @@ pub struct PlanStep {
 }
 
 /// How the search for relevant code goes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "agent.retrieve.status")]
 pub struct RetrieveStatus {
     /// Which search.

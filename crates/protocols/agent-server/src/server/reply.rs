@@ -1,12 +1,13 @@
 //! The conversation: the reply as it grows, the reply as it stands, and what other clients wrote.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
 use crate::server::Stamp;
 
 /// A piece of the running reply. Passing: the final message has the whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "assistant.token")]
 pub struct Token {
     /// The new piece. Pieces are merged for a client that reads slowly.
@@ -21,7 +22,7 @@ impl Message for Token {
 }
 
 /// The reply that ends a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "assistant.message_final")]
 pub struct MessageFinal {
     /// The whole reply.
@@ -38,7 +39,7 @@ impl Message for MessageFinal {
 }
 
 /// What a turn took and did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplyMetadata {
     /// Tokens, in and out.
     pub tokens_used: u64,
@@ -52,7 +53,7 @@ pub struct ReplyMetadata {
 }
 
 /// What another client of the session wrote, so that every screen shows the same conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "client.echo")]
 pub struct ClientEcho {
     /// The name that client gave in its hello.

@@ -1,5 +1,6 @@
 //! The place of a message in the session's journal.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Timestamp, TurnId};
@@ -8,7 +9,7 @@ use crate::ids::{Timestamp, TurnId};
 ///
 /// Empty in messages that only pass by. Several messages that tell of one event share its `seq`; numbers rise
 /// and may leave gaps.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Stamp {
     /// The event's number; a stream resumes after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! `session.state`: what is open and what is done, sent whenever it changes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ApprovalId, PatchId};
@@ -7,7 +8,7 @@ use crate::message::Message;
 use crate::server::Stamp;
 
 /// The session's state has changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "session.state")]
 pub struct SessionStateUpdate {
     /// The state as it is now, whole.
@@ -22,7 +23,7 @@ impl Message for SessionStateUpdate {
 }
 
 /// What is open and what is done.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SessionState {
     /// Patches that wait for a decision.
     #[serde(default)]

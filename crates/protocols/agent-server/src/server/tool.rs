@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use loggia_jsonrpc::Json;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::RiskLevel;
@@ -12,17 +13,19 @@ use crate::server::Stamp;
 use crate::words::open_words;
 
 /// A tool call begins or ends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool.execute")]
 pub struct ToolExecute {
     /// Which tool. Open: plugins and extensions bring their own.
     pub tool_name: String,
     /// The tool's own arguments.
+    #[schemars(with = "serde_json::Value")]
     pub args: Json,
     /// Whether it begins or how it ended.
     pub status: ToolStatus,
     /// The tool's own result, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
     pub result: Option<Json>,
     /// The name of the client that carries it out, when the server does not; all others only watch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +52,7 @@ open_words! {
 }
 
 /// What a command run by the server prints, as it prints it. Passing: the end of the call has the whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool.output")]
 pub struct ToolOutput {
     /// The command.
@@ -75,7 +78,7 @@ open_words! {
 }
 
 /// May this tool run? Answered with `client.approval_response`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool.request_approval")]
 pub struct ToolRequestApproval {
     /// The question's name.
@@ -83,6 +86,7 @@ pub struct ToolRequestApproval {
     /// Which tool.
     pub tool_name: String,
     /// The tool's own arguments; a write also names its patch as `patch_id`.
+    #[schemars(with = "serde_json::Value")]
     pub args: Json,
     /// How much harm it could do.
     pub risk_level: RiskLevel,
@@ -96,7 +100,7 @@ impl Message for ToolRequestApproval {
 }
 
 /// May this command run? The answer's `request_id` is the `command_id`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "command.request_approval")]
 pub struct CommandRequestApproval {
     /// The command's name.

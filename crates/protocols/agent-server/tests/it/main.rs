@@ -5,3 +5,6 @@ mod decoding;
 mod endpoints;
 mod golden;
 mod limits;
+mod schema_agreement;
+mod schemas;
+mod transcripts;

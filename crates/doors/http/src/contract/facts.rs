@@ -1,0 +1,246 @@
+//! What the protocol's table of endpoints leaves open: names, statuses, queries and texts that are no JSON.
+
+use loggia_protocol_agent_server::{Endpoint, Verb};
+
+/// What an endpoint is like, beside its row in the protocol's table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts {
+    /// How it is asked.
+    pub(super) verb: Verb,
+    /// Where.
+    pub(super) path: &'static str,
+    /// What generated clients call it.
+    pub(super) id: &'static str,
+    /// What it is for, in a line.
+    pub(super) summary: &'static str,
+    /// The statuses of its good answers.
+    pub(super) good: &'static [u16],
+    /// The media type of an answer that is no JSON body of the protocol.
+    pub(super) media: Option<&'static str>,
+    /// The media type of a request that is none.
+    pub(super) takes: Option<&'static str>,
+    /// Whether the request's body may be left out.
+    pub(super) optional_body: bool,
+    /// What its query may hold.
+    pub(super) query: &'static [Query],
+    /// The statuses of bad answers beyond those all endpoints of its kind share.
+    pub(super) bad: &'static [u16],
+}
+
+/// A parameter of a query, or the one header that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Query {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// What it means.
+    pub(super) about: &'static str,
+    /// What it may hold.
+    pub(super) holds: Holds,
+    /// Whether it must be there.
+    pub(super) required: bool,
+}
+
+/// What a parameter may hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Holds {
+    /// Text that fits a pattern.
+    Id(&'static str),
+    /// Any text of at least so many characters.
+    Text(usize),
+    /// A whole number from this one on.
+    Number(usize),
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// The revision of a policy, in a header.
+    Revision,
+}
+
+/// JSON Lines.
+pub(super) const LINES: &str = "application/x-ndjson";
+
+/// The ids the server makes: a prefix and a UUID in plain hexadecimal.
+pub(super) const WORKSPACE_ID: &str = "^ws_[0-9a-f]{32}$";
+pub(super) const SESSION_ID: &str = "^ses_[0-9a-f]{32}$";
+pub(super) const TOKEN_ID: &str = "^tok_[0-9a-f]{32}$";
+
+const LIMIT: Query = query("limit", "How many at most; the server may give fewer.", Holds::Number(1));
+const CURSOR: Query = query("cursor", "Where the page begins: a page's `next_cursor`.", Holds::Text(0));
+const AFTER: Query = query("after", "The number of the last event that is known already.", Holds::Number(0));
+const OF_WORKSPACE: Query = query("workspace_id", "Only those of this workspace.", Holds::Id(WORKSPACE_ID));
+const INTO: Query = query("workspace_id", "Where it shall work.", Holds::Id(WORKSPACE_ID)).needed();
+const WORDS: Query = query("q", "What to look for.", Holds::Text(1)).needed();
+const KIND: Query = query("kind", "How to look.", Holds::Words(&["symbol", "text", "vector"]));
+const IF_MATCH: Query = query("If-Match", "The revision that was changed, as its `ETag`.", Holds::Revision);
+
+/// One for each endpoint, in the table's order.
+pub(super) const FACTS: &[Facts] = &[
+    get("/v1/health", "getHealth", "Whether the server works"),
+    get("/v1/workspaces", "listWorkspaces", "The registered workspaces").query(&[LIMIT, CURSOR]),
+    post(
+        "/v1/workspaces/register",
+        "registerWorkspace",
+        "Registers a directory; 200 when it is known already",
+    )
+    .good(&[200, 201])
+    .bad(&[409]),
+    get("/v1/workspaces/{workspace_id}", "getWorkspace", "A workspace"),
+    get("/v1/workspaces/{workspace_id}/policy", "getPolicy", "What the agent may do there"),
+    put("/v1/workspaces/{workspace_id}/policy", "putPolicy", "Changes what the agent may do there")
+        .query(&[IF_MATCH])
+        .bad(&[412]),
+    post("/v1/workspaces/{workspace_id}/index/rebuild", "rebuildIndex", "Builds the code index from nothing")
+        .good(&[202]),
+    post("/v1/workspaces/{workspace_id}/index/refresh", "refreshIndex", "Brings the code index up to date")
+        .good(&[202]),
+    post(
+        "/v1/workspaces/{workspace_id}/index/incremental",
+        "changeIndex",
+        "Tells the code index what changed",
+    )
+    .good(&[202])
+    .bad(&[409]),
+    get("/v1/workspaces/{workspace_id}/index/status", "getIndexStatus", "How the code index is"),
+    post("/v1/sessions", "createSession", "Opens a session").good(&[201]).bad(&[409]),
+    get("/v1/sessions", "listSessions", "Sessions, newest first").query(&[OF_WORKSPACE, LIMIT, CURSOR]),
+    get("/v1/sessions/{session_id}", "getSession", "A session"),
+    delete(
+        "/v1/sessions/{session_id}",
+        "deleteSession",
+        "Deletes a session; a running turn is cancelled first",
+    )
+    .good(&[204])
+    .bad(&[409]),
+    get("/v1/models", "listModels", "The models that can be used"),
+    get("/v1/models/current", "getCurrentModel", "The model of new sessions").bad(&[404]),
+    put("/v1/models/current", "putCurrentModel", "Sets the model of new sessions"),
+    stream("/v1/sessions/{session_id}/stream", "streamSession", "A session as it happens").query(&[AFTER]),
+    get(
+        "/v1/sessions/{session_id}/events",
+        "listEvents",
+        "A session's past, as its stream would have told it",
+    )
+    .query(&[AFTER, LIMIT]),
+    post("/v1/sessions/{session_id}/rename", "renameSession", "Gives a session another title"),
+    post("/v1/sessions/{session_id}/fork", "forkSession", "A new session with the past of this one")
+        .good(&[201])
+        .optional_body(),
+    post("/v1/sessions/{session_id}/undo", "undo", "Takes back the agent's last changes").optional_body(),
+    post("/v1/sessions/{session_id}/redo", "redo", "Makes changes again that were taken back")
+        .optional_body(),
+    post("/v1/sessions/{session_id}/continue", "continueSession", "Goes on with a turn that was broken off"),
+    post("/v1/sessions/{session_id}/cancel", "cancelTurn", "Stops the running turn"),
+    get("/v1/sessions/{session_id}/export", "exportSession", "A session's journal").media(LINES),
+    post("/v1/sessions/import", "importSession", "A session from an exported journal")
+        .good(&[201])
+        .takes(LINES)
+        .query(&[INTO])
+        .bad(&[404, 409]),
+    post(
+        "/v1/workspaces/{workspace_id}/policy/check",
+        "checkPolicy",
+        "What the policy would say to something",
+    ),
+    get("/v1/workspaces/{workspace_id}/search", "search", "Places in the code").query(&[WORDS, KIND, LIMIT]),
+    post(
+        "/v1/workspaces/{workspace_id}/trust",
+        "trustWorkspace",
+        "Lets the workspace's own files loosen its policy",
+    ),
+    post("/v1/pair/start", "startPairing", "A code to type into a new client"),
+    post("/v1/pair", "pair", "Trades a code for a token").bad(&[409]),
+    get("/v1/tokens", "listTokens", "The tokens, without their secrets"),
+    post("/v1/tokens", "createToken", "A new token; this answer alone shows it").good(&[201]).bad(&[409]),
+    delete("/v1/tokens/{token_id}", "revokeToken", "Ends a token").good(&[204]),
+    get("/v1/doctor", "getDoctorReport", "What is set up and what works"),
+    post("/v1/stop", "stop", "Stops the server").good(&[202]),
+    stream("/v1/stream", "streamServer", "What belongs to no session, as it happens"),
+    get("/v1/openapi.json", "getOpenApi", "This document").media("application/json"),
+    get("/v1/schemas/{name}", "getSchema", "The JSON Schema of a message or a body")
+        .media("application/schema+json"),
+    get("/metrics", "getMetrics", "Counts for Prometheus").media("text/plain"),
+    get("/", "getPage", "The page for browsers, where there is one").media("text/html").bad(&[404]),
+];
+
+/// The facts about an endpoint.
+pub(super) fn of(endpoint: &Endpoint) -> &'static Facts {
+    let same = |facts: &&Facts| facts.verb == endpoint.verb && facts.path == endpoint.path;
+    FACTS.iter().find(same).expect("a test compares the two tables")
+}
+
+const fn get(path: &'static str, id: &'static str, summary: &'static str) -> Facts {
+    Facts::new(Verb::Get, path, id, summary)
+}
+
+const fn post(path: &'static str, id: &'static str, summary: &'static str) -> Facts {
+    Facts::new(Verb::Post, path, id, summary)
+}
+
+const fn put(path: &'static str, id: &'static str, summary: &'static str) -> Facts {
+    Facts::new(Verb::Put, path, id, summary)
+}
+
+const fn delete(path: &'static str, id: &'static str, summary: &'static str) -> Facts {
+    Facts::new(Verb::Delete, path, id, summary)
+}
+
+const fn stream(path: &'static str, id: &'static str, summary: &'static str) -> Facts {
+    Facts::new(Verb::WebSocket, path, id, summary).good(&[101])
+}
+
+const fn query(name: &'static str, about: &'static str, holds: Holds) -> Query {
+    Query { name, about, holds, required: false }
+}
+
+impl Query {
+    const fn needed(mut self) -> Self {
+        self.required = true;
+        self
+    }
+}
+
+impl Facts {
+    const fn new(verb: Verb, path: &'static str, id: &'static str, summary: &'static str) -> Self {
+        Self {
+            verb,
+            path,
+            id,
+            summary,
+            good: &[200],
+            media: None,
+            takes: None,
+            optional_body: false,
+            query: &[],
+            bad: &[],
+        }
+    }
+
+    const fn good(mut self, statuses: &'static [u16]) -> Self {
+        self.good = statuses;
+        self
+    }
+
+    const fn bad(mut self, statuses: &'static [u16]) -> Self {
+        self.bad = statuses;
+        self
+    }
+
+    const fn media(mut self, media: &'static str) -> Self {
+        self.media = Some(media);
+        self
+    }
+
+    const fn takes(mut self, media: &'static str) -> Self {
+        self.takes = Some(media);
+        self
+    }
+
+    const fn optional_body(mut self) -> Self {
+        self.optional_body = true;
+        self
+    }
+
+    const fn query(mut self, query: &'static [Query]) -> Self {
+        self.query = query;
+        self
+    }
+}
