@@ -52,12 +52,14 @@ pub(crate) struct Inner {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
     pub(crate) metrics: Metrics,
+    pub(crate) streams: crate::stream::Streams,
     pub(crate) started: Instant,
 }
 
 impl Door {
     /// A door in front of an engine.
     pub fn new(parts: Parts, settings: Settings) -> Self {
-        Self(Arc::new(Inner { parts, settings, metrics: Metrics::default(), started: Instant::now() }))
+        let (metrics, streams) = (Metrics::default(), crate::stream::Streams::default());
+        Self(Arc::new(Inner { parts, settings, metrics, streams, started: Instant::now() }))
     }
 }

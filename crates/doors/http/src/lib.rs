@@ -11,11 +11,16 @@
 //! - a stream tells each event once, in order, and can be picked up after any event it told.
 
 mod door;
+mod from_wire;
 mod identity;
 mod metrics;
 mod peer;
+mod problem;
 mod router;
+mod stream;
+mod to_wire;
 
 pub use door::{Door, Parts, Settings};
 pub use identity::{Identity, Proof};
 pub use peer::Peer;
+pub use stream::Timing;

@@ -8,6 +8,6 @@ impl Door {
     /// Everything the door answers, for any kind of connection. Requests carry a [`Peer`](crate::Peer) as an
     /// extension.
     pub fn router(&self) -> Router {
-        Router::new()
+        Router::new().merge(crate::stream::routes()).with_state(std::sync::Arc::clone(&self.0))
     }
 }
