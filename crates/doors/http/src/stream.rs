@@ -56,9 +56,7 @@ const WRITE_BUFFER: usize = 16 * 1024;
 /// The streams' routes.
 pub(crate) fn routes() -> Router<Arc<Inner>> {
     use axum::routing::any;
-    Router::new()
-        .route("/v1/sessions/{session_id}/stream", any(open))
-        .route("/v1/stream", any(open_global))
+    Router::new().route("/v1/sessions/{session_id}/stream", any(open)).route("/v1/stream", any(open_global))
 }
 
 /// `WS /v1/sessions/{session_id}/stream?after=`.
@@ -112,8 +110,14 @@ impl crate::Door {
 
 async fn find(inner: &Inner, id: &str) -> Result<SessionId, Problem> {
     let shown: String = id.chars().take(64).collect();
-    let unknown =
-        || Problem::new(StatusCode::NOT_FOUND, "not-found", "Not found", format!("there is no session `{shown}`"));
+    let unknown = || {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "not-found",
+            "Not found",
+            format!("there is no session `{shown}`"),
+        )
+    };
     let session: SessionId = id.parse().map_err(|_| unknown())?;
     match inner.parts.engine.session(session).await {
         Ok(_) => Ok(session),

@@ -21,7 +21,7 @@ mod teller;
 mod tool;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use error::{fault, invalid, refusal};
 pub(crate) use journal::journal;
@@ -29,4 +29,4 @@ pub(crate) use names::COMMAND_PREFIX;
 pub(crate) use past::Past;
 pub(crate) use question::pending;
 pub(crate) use state::{snapshot, state};
-pub(crate) use teller::{Manners, Teller};
+pub(crate) use teller::{Listener, Manners, Teller};

@@ -1,8 +1,6 @@
 //! `client.approval_response`: decisions.
 
-use loggia_domain::{
-    ApprovalAnswer, ApprovalId, ApprovalScope, Intent, Patch, PatchId, Question, Remember,
-};
+use loggia_domain::{ApprovalAnswer, ApprovalId, ApprovalScope, Intent, Patch, PatchId, Question, Remember};
 use loggia_engine::State;
 use loggia_protocol_agent_server as wire;
 use serde_json::json;
@@ -28,12 +26,13 @@ pub(crate) fn answer(
         };
         return Ok(vec![decide(approval, ApprovalScope::None, Remember::Once, None)]);
     };
-    let remember = match response.remember {
-        None | Some(wire::Remember::Once) => Remember::Once,
-        Some(wire::Remember::Session) => Remember::Session,
-        Some(wire::Remember::Workspace) => Remember::Workspace,
-    };
     let target = Target::of(response, name, &pending.question, state)?;
+    let remember = match (&target, response.remember) {
+        // A rule is about the whole question: a no to a part of it would forbid the rest as well.
+        (Target::Files(..) | Target::Hunk(..), _) | (_, None | Some(wire::Remember::Once)) => Remember::Once,
+        (Target::Everything, Some(wire::Remember::Session)) => Remember::Session,
+        (Target::Everything, Some(wire::Remember::Workspace)) => Remember::Workspace,
+    };
     let comment = (!response.approved).then(|| target.comment()).flatten();
     let scope = match response.approved {
         true => target.scope(),
@@ -45,7 +44,8 @@ pub(crate) fn answer(
     let others = state.pending.iter().filter(|(other, pending)| {
         reaches_all && *other != approval && matches!(pending.question, Question::Patches { .. })
     });
-    let others = others.map(|(other, _)| decide(*other, scope.clone(), remember, None));
+    // To be remembered is the answer to the question that was named.
+    let others = others.map(|(other, _)| decide(*other, scope.clone(), Remember::Once, None));
     Ok(std::iter::once(first).chain(others).collect())
 }
 
@@ -135,12 +135,7 @@ fn in_file<'a, 'b>(
     Ok((path, chosen))
 }
 
-fn decide(
-    approval: ApprovalId,
-    scope: ApprovalScope,
-    remember: Remember,
-    comment: Option<String>,
-) -> Intent {
+fn decide(approval: ApprovalId, scope: ApprovalScope, remember: Remember, comment: Option<String>) -> Intent {
     Intent::Decide { approval, answer: ApprovalAnswer { scope, remember, comment } }
 }
 

@@ -51,7 +51,9 @@ fn unsaved_notes(context: &EditorContext, unsaved: Option<&Buffer>) -> Vec<Strin
     let dirty = open.filter(|editor| editor.is_dirty == Some(true)).map(|editor| editor.file_path.as_str());
     let others = dirty.filter(|path| Some(*path) != active);
     let note = |path: &str| {
-        format!("`{path}` has changes in the editor that are not saved: the disk is older than what the user sees.")
+        format!(
+            "`{path}` has changes in the editor that are not saved: the disk is older than what the user sees."
+        )
     };
     active.into_iter().chain(others).map(note).collect()
 }

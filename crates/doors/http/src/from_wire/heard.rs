@@ -42,10 +42,18 @@ impl Name {
     }
 }
 
+/// A question's names.
+#[derive(Debug)]
+struct Names {
+    approval: ApprovalId,
+    command: Option<CallId>,
+    patches: Vec<PatchId>,
+}
+
 /// The last questions a client has heard of.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    questions: VecDeque<(ApprovalId, Option<CallId>, Question)>,
+    questions: VecDeque<Names>,
 }
 
 impl Heard {
@@ -69,14 +77,21 @@ impl Heard {
         if self.questions.len() == MOST {
             self.questions.pop_front();
         }
-        self.questions.push_back((approval, call, question.clone()));
+        let (command, patches) = match question {
+            Question::Command { .. } => (call, Vec::new()),
+            Question::Patches { patches, .. } => (None, patches.clone()),
+            Question::Tool { .. } => (None, Vec::new()),
+        };
+        self.questions.push_back(Names { approval, command, patches });
     }
 
     /// The question with a name.
     pub(super) fn find(&self, name: Name) -> Option<ApprovalId> {
-        let fits = |(approval, call, question): &&(ApprovalId, Option<CallId>, Question)| {
-            name.fits(*approval, *call, question)
+        let fits = |names: &&Names| match name {
+            Name::Request(id) => id == names.approval,
+            Name::Command(id) => Some(id) == names.command,
+            Name::Patch(id) => names.patches.contains(&id),
         };
-        self.questions.iter().rev().find(fits).map(|(approval, ..)| *approval)
+        self.questions.iter().rev().find(fits).map(|names| names.approval)
     }
 }

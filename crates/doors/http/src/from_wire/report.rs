@@ -5,7 +5,9 @@ use std::path::{Component, Path};
 use loggia_domain::{CallId, CommandExit, CommandReport, ContentHash, Intent, PatchReport};
 use loggia_protocol_agent_server as wire;
 use serde_json::json;
-use wire::{CommandResult, ErrorBody, ErrorCode, FileChangeKind, FileChanges, PatchApplyResult, PatchFailure};
+use wire::{
+    CommandResult, ErrorBody, ErrorCode, FileChangeKind, FileChanges, PatchApplyResult, PatchFailure,
+};
 
 use crate::to_wire::{COMMAND_PREFIX, fault, invalid};
 
@@ -74,8 +76,7 @@ pub(super) fn content_hash(text: &str) -> Option<ContentHash> {
 }
 
 fn parse_hash(text: &str) -> Result<ContentHash, ErrorBody> {
-    content_hash(text)
-        .ok_or_else(|| invalid("/applied_hash", "`sha256:` and 64 hexadecimal digits"))
+    content_hash(text).ok_or_else(|| invalid("/applied_hash", "`sha256:` and 64 hexadecimal digits"))
 }
 
 fn nobody_waits(id: &str) -> ErrorBody {

@@ -30,7 +30,9 @@ pub(super) fn notes(command: &SlashCommand, context: &EditorContext) -> Vec<Stri
         }
         SlashCommand::Test => {
             say("/test: write or extend tests for the code in question, and run them.");
-            say("Look at the tests there are, and at the code they are about, before you write; follow their manner.");
+            say(
+                "Look at the tests there are, and at the code they are about, before you write; follow their manner.",
+            );
             if context.terminal_output.is_none() {
                 say("No test output was sent: run the tests first to see where they stand.");
             }
@@ -42,12 +44,18 @@ pub(super) fn notes(command: &SlashCommand, context: &EditorContext) -> Vec<Stri
                 Some(selection) if selection.start != selection.end => {
                     say("It is about the selection; read just that and what it needs to be understood.");
                 }
-                _ => say("Nothing is selected: it is about the function the cursor is in, or what is visible."),
+                _ => {
+                    say(
+                        "Nothing is selected: it is about the function the cursor is in, or what is visible.",
+                    );
+                }
             }
         }
         SlashCommand::Refactor => {
             say("/refactor: improve the code without changing what it does.");
-            say("Before you change it, look at the whole file, at what it imports and at all that depends on it.");
+            say(
+                "Before you change it, look at the whole file, at what it imports and at all that depends on it.",
+            );
         }
         SlashCommand::Other(_) => {}
     }

@@ -67,10 +67,14 @@ mod tests {
         std::fs::write(root.join("src/a.rs"), "saved").unwrap();
         std::fs::write(directory.path().join("secret"), "secret").unwrap();
         std::os::unix::fs::symlink(directory.path().join("secret"), root.join("link")).unwrap();
-        let check = async |path: &str, content: &str| differs(root.clone(), buffer(path, content)).await.is_some();
+        let check =
+            async |path: &str, content: &str| differs(root.clone(), buffer(path, content)).await.is_some();
         assert!(!check("src/a.rs", "saved").await);
         assert!(check("src/a.rs", "not saved").await);
-        assert!(check("src/new.rs", "never saved").await, "a file that is not there yet has never been saved");
+        assert!(
+            check("src/new.rs", "never saved").await,
+            "a file that is not there yet has never been saved"
+        );
         // What lies outside or is no file is never looked at, so nothing is said about it.
         assert!(!check("link", "x").await);
         assert!(!check("../secret", "x").await);

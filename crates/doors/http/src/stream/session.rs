@@ -17,7 +17,7 @@ use crate::stream::hello::{hello, server_hello};
 use crate::stream::socket::{End, Incoming, Outgoing, part};
 use crate::stream::streams::Held;
 use crate::stream::telling::Telling;
-use crate::to_wire::{self, Past, Teller, pending, snapshot};
+use crate::to_wire::{self, Listener, Past, Teller, pending, snapshot};
 
 /// How many answers to a client's messages may wait to be written. One that sends more without reading is not read.
 const ANSWERS: usize = 16;
@@ -76,7 +76,9 @@ async fn talk(
     };
     let heard = Mutex::new(Heard::of(&state));
     let (answer, answers) = mpsc::channel(ANSWERS);
-    let teller = Teller::new(past, greeting.client.id, greeting.manners, after, came);
+    let there = seat.clients().await.map_err(|_| End::STOPPING)?;
+    let listener = Listener::new(&greeting.client, &there);
+    let teller = Teller::new(past, listener, greeting.manners, after, came);
     let mut telling = Telling::new(teller, seat.subscribe(from), answers, &heard, inner);
     drop(state);
     let hearing = Hearing::new(&seat, &greeting, workspace.root, index, &heard, inner, answer);

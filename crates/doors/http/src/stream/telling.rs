@@ -14,8 +14,8 @@ use crate::from_wire::Heard;
 use crate::stream::socket::{End, Outgoing};
 use crate::to_wire::{Teller, snapshot};
 
-/// How much is told before it is looked at whether something else is to be done: a page of the journal.
-const BURST: usize = 256;
+/// How much is told before it is looked at whether something else is to be done.
+const BURST: usize = 64;
 
 /// The telling side of a stream.
 pub(super) struct Telling<'a> {
@@ -73,8 +73,9 @@ impl<'a> Telling<'a> {
             biased;
             () = self.stop.cancelled() => News::Stop,
             Some(text) = self.answers.recv() => News::Answer(text),
-            told = self.subscription.next() => News::Told(told),
+            // Before what is told: one who is told much for long must still be asked whether it is there.
             _ = self.pings.tick() => News::Ping,
+            told = self.subscription.next() => News::Told(told),
         }
     }
 

@@ -10,9 +10,8 @@ use crate::to_wire::past::Past;
 
 /// The end of a turn.
 pub(super) fn ended(end: &TurnEnd, usage: Usage, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
-    let error = fault(end).map(|error| {
-        ServerMessage::Error(wire::ServerError { error, stamp: stamp.clone() })
-    });
+    let error =
+        fault(end).map(|error| ServerMessage::Error(wire::ServerError { error, stamp: stamp.clone() }));
     let turn = past.turn.as_ref();
     let tools = turn.into_iter().flat_map(|turn| &turn.tools).map(|tool| tool_name(tool).to_owned());
     // Several of our tools have one name on the wire.
@@ -38,9 +37,8 @@ fn fault(end: &TurnEnd) -> Option<ErrorBody> {
         details: details.map(Into::into),
         recoverable,
     };
-    let limit = |message, limit: &str| {
-        body(ErrorCode::PolicyViolation, message, Some(json!({"limit": limit})), true)
-    };
+    let limit =
+        |message, limit: &str| body(ErrorCode::PolicyViolation, message, Some(json!({"limit": limit})), true);
     Some(match end {
         TurnEnd::Done => return None,
         TurnEnd::Cancelled => body(ErrorCode::Cancelled, "the turn was cancelled", None, true),

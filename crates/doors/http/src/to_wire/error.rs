@@ -6,7 +6,7 @@ use loggia_protocol_agent_server as wire;
 use serde_json::{Value, json};
 use wire::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetails};
 
-use crate::to_wire::names::actor_name;
+use crate::to_wire::names::{actor_name, command_id};
 
 /// An error about a client's message; it has no place in the journal.
 pub(crate) fn fault(
@@ -37,9 +37,9 @@ pub(crate) fn refusal(error: &IntentError) -> ErrorBody {
             plain(ErrorCode::Forbidden, false)
         }
         IntentError::Busy | IntentError::Overloaded => plain(ErrorCode::SessionBusy, true),
-        IntentError::UnknownApproval(id) => unknown(error, &id.to_string()),
-        IntentError::UnknownPatch(id) => unknown(error, &id.to_string()),
-        IntentError::UnknownCall(id) => unknown(error, &id.to_string()),
+        IntentError::UnknownApproval(id) => unknown("there is no question", &id.to_string()),
+        IntentError::UnknownPatch(id) => unknown("nobody waits for a report on", &id.to_string()),
+        IntentError::UnknownCall(id) => unknown("nobody waits for a report on", &command_id(*id)),
         IntentError::NothingRuns
         | IntentError::NothingToContinue
         | IntentError::NothingToUndo { .. }
@@ -49,7 +49,12 @@ pub(crate) fn refusal(error: &IntentError) -> ErrorBody {
             let decided_by = actor_name(by).to_owned();
             let details = AlreadyDecidedDetails { decided_by, approved: answer.scope != ApprovalScope::None };
             let details = Some(details.into());
-            ErrorBody { code: ErrorCode::AlreadyDecided, message: error.to_string(), details, recoverable: true }
+            ErrorBody {
+                code: ErrorCode::AlreadyDecided,
+                message: error.to_string(),
+                details,
+                recoverable: true,
+            }
         }
         IntentError::BadAnswer(expected) => invalid("", expected.clone()),
         IntentError::TooLong { .. } => invalid("", error.to_string()),
@@ -60,6 +65,6 @@ pub(crate) fn refusal(error: &IntentError) -> ErrorBody {
     }
 }
 
-fn unknown(error: &IntentError, id: &str) -> ErrorBody {
-    fault(ErrorCode::UnknownRequest, error.to_string(), Some(json!({"id": id})), true)
+fn unknown(what: &str, id: &str) -> ErrorBody {
+    fault(ErrorCode::UnknownRequest, format!("{what} `{id}`"), Some(json!({"id": id})), true)
 }

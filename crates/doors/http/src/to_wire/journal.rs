@@ -49,7 +49,8 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
         }
         EventBody::ToolEnded { call, outcome, files, command, milliseconds } => {
             let open = past.calls.get(call).map(|open| &open.call);
-            let end = |call| tool::ended(call, outcome, files, command.as_ref(), *milliseconds, stamp.clone());
+            let end =
+                |call| tool::ended(call, outcome, files, command.as_ref(), *milliseconds, stamp.clone());
             open.map(end).into_iter().collect()
         }
         EventBody::ChangeCollected { patch, .. } => {
@@ -98,7 +99,9 @@ fn may_change_state(body: &EventBody) -> bool {
 /// Whether the state is told after an event even if the event itself has not changed it.
 fn shows_state(body: &EventBody, past: &Past) -> bool {
     match body {
-        EventBody::ApprovalAsked { .. } | EventBody::ChangeCollected { .. } | EventBody::TurnEnded { .. } => true,
+        EventBody::ApprovalAsked { .. } | EventBody::ChangeCollected { .. } | EventBody::TurnEnded { .. } => {
+            true
+        }
         EventBody::ToolStarted { call, .. } => past
             .calls
             .get(call)

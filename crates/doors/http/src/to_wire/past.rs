@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use loggia_domain::{
-    Actor, ApprovalId, CallId, Event, EventBody, FileChange, Patch, PatchId, Plan, Question, ToolCall,
-    TurnEnd, TurnId,
+    Actor, ApprovalId, ApprovalScope, CallId, Event, EventBody, FileChange, Patch, PatchId, Plan, Question,
+    ToolCall, TurnEnd, TurnId,
 };
 use loggia_engine::{CallStage, OpenCall, Said, State};
 
@@ -56,7 +56,8 @@ pub(super) struct PastCall {
 pub(super) enum Stage {
     Requested,
     Asked,
-    Decided(Actor),
+    /// With this answer, of this one.
+    Decided(ApprovalScope, Actor),
     Started,
 }
 
@@ -133,9 +134,10 @@ impl Past {
                 }
                 self.pending.insert(*approval, Asked::new(*call, question));
             }
-            EventBody::ApprovalDecided { approval, by, .. } => {
+            EventBody::ApprovalDecided { approval, answer, by } => {
                 if let Some(call) = self.pending.remove(approval).and_then(|asked| asked.call) {
-                    self.at(call, |call| call.stage = Stage::Decided(by.clone()));
+                    let stage = Stage::Decided(answer.scope.clone(), by.clone());
+                    self.at(call, |call| call.stage = stage);
                 }
             }
             EventBody::ToolStarted { call, .. } => self.at(*call, |call| call.stage = Stage::Started),
@@ -249,8 +251,10 @@ impl PastCall {
             CallStage::Asked(_) => Stage::Asked,
             // Who has decided is known as long as the question is; a journal from elsewhere may lack it.
             CallStage::Decided(approval) => {
-                let by = state.decided.get(&approval).map(|(_, by)| by.clone());
-                Stage::Decided(by.unwrap_or(Actor::Engine))
+                let decided = state.decided.get(&approval).cloned();
+                let (scope, by) =
+                    decided.map_or((ApprovalScope::None, Actor::Engine), |(answer, by)| (answer.scope, by));
+                Stage::Decided(scope, by)
             }
             CallStage::Started(_) => Stage::Started,
         };

@@ -124,7 +124,8 @@ fn may_write(put: &Put<'_>, patches: &[&Patch]) -> ServerMessage {
         args.insert("patch_id".to_owned(), first.id.to_string().into());
     }
     if patches.len() > 1 {
-        let all = |value: fn(&Patch) -> String| -> Value { patches.iter().map(|patch| value(patch)).collect() };
+        let all =
+            |value: fn(&Patch) -> String| -> Value { patches.iter().map(|patch| value(patch)).collect() };
         args.insert("file_paths".to_owned(), all(|patch| patch.path.clone()));
         args.insert("patch_ids".to_owned(), all(|patch| patch.id.to_string()));
     }

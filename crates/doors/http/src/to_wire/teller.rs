@@ -6,11 +6,17 @@
 //! - a client hears every message of every event after the one it named, and none of those before;
 //! - what only passes is told while it happens and not of the past, but for the text of replies that have no message
 //!   of their own: one who was not there gets each as one piece;
-//! - nobody hears its own words.
+//! - nobody hears its own words;
+//! - a client that is to do something is called by its own name, and another one of that name is not, so that nothing
+//!   is done twice.
 
-use loggia_domain::{Actor, AssistantMessage, ClientId, Event, EventBody, MessageId, Seq};
+use std::collections::BTreeSet;
+
+use loggia_domain::{
+    Actor, AssistantMessage, Client, ClientId, Event, EventBody, Executor, MessageId, Passing, Seq,
+};
 use loggia_engine::{ReplyPiece, Told};
-use loggia_protocol_agent_server::{ServerMessage, Token};
+use loggia_protocol_agent_server::{ServerMessage, Token, ToolExecute};
 
 use crate::to_wire::past::Past;
 use crate::to_wire::{journal, passing};
@@ -26,7 +32,7 @@ pub(crate) struct Manners {
 #[derive(Debug)]
 pub(crate) struct Teller {
     past: Past,
-    listener: ClientId,
+    listener: Listener,
     manners: Manners,
     /// The last event the client knows.
     after: Seq,
@@ -37,10 +43,34 @@ pub(crate) struct Teller {
     text: String,
 }
 
+/// Who is told.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    id: ClientId,
+    name: String,
+    /// Others who are there and go by the same name: another window of the same editor.
+    namesakes: BTreeSet<ClientId>,
+}
+
+impl Listener {
+    /// A client among all that are on the session.
+    pub(crate) fn new(client: &Client, there: &[Client]) -> Self {
+        let mut listener = Self { id: client.id, name: client.name.clone(), namesakes: BTreeSet::new() };
+        there.iter().for_each(|other| listener.meet(other));
+        listener
+    }
+
+    fn meet(&mut self, other: &Client) {
+        if other.id != self.id && other.name == self.name {
+            self.namesakes.insert(other.id);
+        }
+    }
+}
+
 impl Teller {
     /// For a client that came when `came` was the last event and knows everything up to `after`; the events that
     /// follow are those after `past`.
-    pub(crate) fn new(past: Past, listener: ClientId, manners: Manners, after: Seq, came: Seq) -> Self {
+    pub(crate) fn new(past: Past, listener: Listener, manners: Manners, after: Seq, came: Seq) -> Self {
         Self { past, listener, manners, after, came, reply: None, text: String::new() }
     }
 
@@ -54,7 +84,14 @@ impl Teller {
         match told {
             Told::Event(event) => self.event(event),
             Told::Reply(piece) => self.piece(piece),
-            Told::Passing(news) => passing::passing(news).iter().map(ServerMessage::encode).collect(),
+            Told::Passing(news) => {
+                match &**news {
+                    Passing::ClientJoined { client } => self.listener.meet(client),
+                    Passing::ClientLeft { client } => drop(self.listener.namesakes.take(&client.id)),
+                    _ => {}
+                }
+                passing::passing(news).iter().map(ServerMessage::encode).collect()
+            }
         }
     }
 
@@ -71,8 +108,14 @@ impl Teller {
             texts.extend(self.reply_ended(message, *cut));
         }
         let own = self.is_own(&event.body);
-        let messages = journal(event, &mut self.past);
-        let told = messages.iter().filter(|message| !(own && matches!(message, ServerMessage::ClientEcho(_))));
+        let mut messages = journal(event, &mut self.past);
+        if let EventBody::ToolStarted { executor: Executor::Client(client), .. } = event.body
+            && self.listener.namesakes.contains(&client)
+        {
+            messages.iter_mut().for_each(disown);
+        }
+        let told =
+            messages.iter().filter(|message| !(own && matches!(message, ServerMessage::ClientEcho(_))));
         texts.extend(told.map(ServerMessage::encode));
         texts
     }
@@ -121,9 +164,16 @@ impl Teller {
     fn is_own(&self, body: &EventBody) -> bool {
         match body {
             EventBody::TurnStarted { by, .. } | EventBody::InstructionQueued { by, .. } => {
-                matches!(by, Actor::Client { id, .. } if *id == self.listener)
+                matches!(by, Actor::Client { id, .. } if *id == self.listener.id)
             }
             _ => false,
         }
+    }
+}
+
+/// Makes it clear that another client is meant.
+fn disown(message: &mut ServerMessage) {
+    if let ServerMessage::ToolExecute(ToolExecute { executor: Some(name), .. }) = message {
+        name.push_str(" (another)");
     }
 }

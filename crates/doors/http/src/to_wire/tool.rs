@@ -1,7 +1,8 @@
 //! Calls of tools: when they begin, who carries them out, how they end.
 
 use loggia_domain::{
-    Actor, CommandExit, CommandSummary, Executor, FileChange, FileChangeKind, ToolCall, ToolOutcome,
+    Actor, ApprovalScope, CommandExit, CommandSummary, Executor, FileChange, FileChangeKind, PatchId,
+    ToolCall, ToolOutcome,
 };
 use loggia_protocol_agent_server as wire;
 use serde_json::{Map, Value};
@@ -33,16 +34,45 @@ pub(super) fn started(
         messages.push(allowed_command(&open.call, &past.root, stamp.clone()));
     }
     let author = past.turn.as_ref().map(|turn| &turn.by);
-    let decider = match &open.stage {
-        Stage::Decided(by) => Some(by),
-        Stage::Requested | Stage::Asked | Stage::Started => None,
+    let (scope, decider) = match &open.stage {
+        Stage::Decided(scope, by) => (scope, Some(by)),
+        Stage::Requested | Stage::Asked | Stage::Started => (&ApprovalScope::All, None),
     };
     // Whose decision won, or who began the turn: nobody else is asked to do it, so one of them has the name.
     let is_it = |actor: &&Actor| matches!(actor, Actor::Client { id, .. } if *id == client);
     let name = decider.into_iter().chain(author).find(is_it).map(|actor| actor_name(actor).to_owned());
     let name = name.unwrap_or_else(|| client.to_string());
-    messages.push(execute(&open.call, ToolStatus::Started, None, Some(name), stamp.clone()));
+    let mut message = execute(&open.call, ToolStatus::Started, None, Some(name), stamp.clone());
+    let accepted: Vec<Value> = open.patches.iter().filter_map(|id| accepted(*id, scope, past)).collect();
+    if let ServerMessage::ToolExecute(ToolExecute { args, .. }) = &mut message
+        && let (Value::Object(args), false) = (&mut args.0, accepted.is_empty())
+    {
+        args.insert("patches".to_owned(), accepted.into());
+    }
+    messages.push(message);
     messages
+}
+
+/// What of a change was accepted, for whoever makes it: all of it, or some of its hunks.
+fn accepted(id: PatchId, scope: &ApprovalScope, past: &Past) -> Option<Value> {
+    let patch = past.proposed.get(&id)?;
+    let hunks = match scope {
+        ApprovalScope::None => return None,
+        ApprovalScope::All => None,
+        ApprovalScope::Patches(ids) => {
+            ids.contains(&id).then_some(())?;
+            None
+        }
+        ApprovalScope::Hunks(chosen) => {
+            let (_, hunks) = chosen.iter().find(|(patch, hunks)| *patch == id && !hunks.is_empty())?;
+            Some(hunks)
+        }
+    };
+    let mut accepted = serde_json::json!({"patch_id": id.to_string(), "file_path": patch.path});
+    if let (Some(hunks), Value::Object(fields)) = (hunks, &mut accepted) {
+        fields.insert("hunks".to_owned(), hunks.clone().into());
+    }
+    Some(accepted)
 }
 
 /// A call has ended, or will not happen.

@@ -77,7 +77,8 @@ async fn the_first_of_two_answers_counts_and_the_second_hears_whose_it_was() {
     bob.approve(&asked["request_id"]).await;
     // The state changes for everybody once it is decided.
     alice.until("session.state").await;
-    let answer = json!({"type": "client.approval_response", "request_id": asked["request_id"], "approved": false});
+    let answer =
+        json!({"type": "client.approval_response", "request_id": asked["request_id"], "approved": false});
     alice.say(answer.clone()).await;
     let error = alice.until_error().await;
     assert_eq!(error["code"], "ALREADY_DECIDED");
@@ -147,10 +148,16 @@ async fn one_hunk_is_taken_and_the_model_hears_which_were_not() {
     };
     client.say(answer(json!({"scope": "hunk", "file_path": "a.txt", "hunk_index": 2}))).await;
     let error = client.until_error().await;
-    assert_eq!(error["details"], json!({"pointer": "/hunk_index", "expected": "a number below 2, counted from 0"}));
+    assert_eq!(
+        error["details"],
+        json!({"pointer": "/hunk_index", "expected": "a number below 2, counted from 0"})
+    );
     client.say(answer(json!({"scope": "hunk", "file_path": "z.txt", "hunk_index": 1}))).await;
     let error = client.until_error().await;
-    assert_eq!(error["details"], json!({"pointer": "/file_path", "expected": "a file of the question: `a.txt`"}));
+    assert_eq!(
+        error["details"],
+        json!({"pointer": "/file_path", "expected": "a file of the question: `a.txt`"})
+    );
     client.say(answer(json!({"scope": "hunk", "file_path": "a.txt", "hunk_index": 1}))).await;
     client.until_done().await;
     assert_eq!(world.read("a.txt"), lines().replace("line 20", "LINE 20"));
@@ -220,7 +227,8 @@ async fn a_no_to_a_part_writes_nothing_and_says_which_part() {
 
 #[tokio::test]
 async fn an_answer_is_remembered_as_long_as_it_says() {
-    let script = [calls("run_command", "{ command = \"say hi\" }"), calls("run_command", "{ command = \"say hi\" }")];
+    let script =
+        [calls("run_command", "{ command = \"say hi\" }"), calls("run_command", "{ command = \"say hi\" }")];
     let world = world(&[], &script.concat()).await;
     let session = world.open(Preset::Ask).await;
     let mut client = world.join(session, "editor", &[]).await;

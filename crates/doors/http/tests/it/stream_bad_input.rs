@@ -20,7 +20,11 @@ const BAD: &[(&str, &str, &str)] = &[
     (r#"{"type":"client.bye"}"#, "/type", "a known message type, not `client.bye`"),
     (r#"{"type":"server.hello"}"#, "/type", "a known message type, not `server.hello`"),
     (r#"{"type":"client.user_message"}"#, "", "missing field `message`"),
-    (r#"{"type":"client.user_message","message":1}"#, "/message", "invalid type: integer `1`, expected a string"),
+    (
+        r#"{"type":"client.user_message","message":1}"#,
+        "/message",
+        "invalid type: integer `1`, expected a string",
+    ),
     (
         r#"{"type":"client.approval_response","request_id":"req_1","approved":true,"scope":"hunk","file_path":"a"}"#,
         "/hunk_index",
@@ -62,7 +66,9 @@ async fn answers_to_questions_nobody_asked_are_told_so() {
     let world = world(&[], "").await;
     let session = world.open(Preset::Ask).await;
     let mut client = world.join(session, "editor", &[]).await;
-    for id in ["req_1", "nonsense", "cmd_0192f7c0a1b27c3d8e4f5a6b7c8d9e0f", "req_0192f7c0a1b27c3d8e4f5a6b7c8d9e0f"] {
+    for id in
+        ["req_1", "nonsense", "cmd_0192f7c0a1b27c3d8e4f5a6b7c8d9e0f", "req_0192f7c0a1b27c3d8e4f5a6b7c8d9e0f"]
+    {
         client.approve(&json!(id)).await;
         assert_eq!(client.until_error().await["code"], "UNKNOWN_REQUEST", "{id}");
     }
@@ -165,4 +171,19 @@ async fn text_with_nul_and_escapes_of_half_characters_does_no_harm() {
     assert_eq!(client.until_error().await["code"], "INVALID_MESSAGE");
     client.send(r#"{"type":"client.user_message","message":"a\u0000b"}"#).await;
     assert_eq!(client.until_done().await["message"], "Hello.");
+}
+
+#[tokio::test]
+async fn a_message_far_over_the_limit_ends_the_stream_and_nothing_else() {
+    let world = world(&[], &says(&["Still here."])).await;
+    let session = world.open(Preset::Ask).await;
+    let mut greedy = world.join(session, "greedy", &[]).await;
+    let mut client = world.join(session, "editor", &[]).await;
+    // The server stops reading in the middle of it: the connection may be gone before it is all sent.
+    let huge = Message::text("x".repeat(32 * 1024 * 1024));
+    let _ = greedy.socket.send(huge).await;
+    let code = greedy.until_closed().await;
+    assert!(matches!(code, Some(1009) | None), "{code:?}");
+    client.prompt("go").await;
+    assert_eq!(client.until_done().await["message"], "Still here.");
 }

@@ -50,7 +50,9 @@ async fn a_command_the_policy_allows_is_handed_to_the_clients_terminal_without_a
     let started = client.next().await;
     assert_eq!((&started["type"], &started["executor"]), (&json!("tool.execute"), &json!("editor")));
     client
-        .say(json!({"type": "client.command_result", "command_id": told["command_id"], "command": "npm test"}))
+        .say(
+            json!({"type": "client.command_result", "command_id": told["command_id"], "command": "npm test"}),
+        )
         .await;
     let ended = client.until("tool.execute").await;
     assert_eq!(ended["status"], "failed");
@@ -126,7 +128,9 @@ async fn a_no_is_told_to_the_model_and_late_answers_to_commands_hear_of_it() {
     let id = &asked["command_id"];
     client.say(json!({"type": "client.approval_response", "request_id": id, "approved": true, "scope": "file", "file_path": "a"})).await;
     assert_eq!(client.until_error().await["details"]["pointer"], "/scope");
-    client.say(json!({"type": "client.approval_response", "request_id": id, "approved": false, "scope": "all"})).await;
+    client
+        .say(json!({"type": "client.approval_response", "request_id": id, "approved": false, "scope": "all"}))
+        .await;
     let ended = client.until("tool.execute").await;
     assert_eq!((&ended["status"], &ended["result"]["denied"]), (&json!("failed"), &json!(true)));
     client.approve(id).await;

@@ -34,7 +34,8 @@ async fn a_server_that_stops_says_the_state_and_goes_away() {
     let world = world(&[], "").await;
     let session = world.open(Preset::Ask).await;
     let mut client = world.join(session, "editor", &[]).await;
-    let mut silent = world.connect(&crate::stream_support::DRIVER, &format!("/v1/sessions/{session}/stream")).await;
+    let mut silent =
+        world.connect(&crate::stream_support::DRIVER, &format!("/v1/sessions/{session}/stream")).await;
     world.stop.cancel();
     let (last, code) = to_the_end(&mut client).await;
     assert_eq!((&last["type"], code), (&json!("session.state"), Some(1001)));

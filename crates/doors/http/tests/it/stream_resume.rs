@@ -7,10 +7,15 @@ use loggia_engine::Told;
 use loggia_http::Timing;
 use serde_json::{Value, json};
 
-use crate::stream_support::{DRIVER, Heard, calls, connect, says, world, world_with};
+use crate::stream_support::{DRIVER, Heard, NARROW, calls, connect, says, world, world_with};
 
 /// The numbered messages up to a number, from a client that comes after another.
-async fn numbered(world: &crate::stream_support::World, session: loggia_domain::SessionId, after: u64, last: u64) -> Vec<Value> {
+async fn numbered(
+    world: &crate::stream_support::World,
+    session: loggia_domain::SessionId,
+    after: u64,
+    last: u64,
+) -> Vec<Value> {
     let mut client = world.join_after(session, "late", after).await;
     client.prompt("never mind").await;
     // What the client says is answered after the past was told, or before; the past is there in any case.
@@ -104,17 +109,17 @@ async fn one_who_resumes_hears_the_text_of_replies_that_passed() {
 
 #[tokio::test]
 async fn a_client_that_stops_reading_is_told_from_the_journal_when_it_reads_again() {
-    let script = "[[reply]]\nrepeat = true\nparts = [{ tokens = { count = 20, text = \"TEXT\" } }]\n"
+    let script = "[[reply]]\nrepeat = true\nparts = [{ tokens = { count = 2, text = \"TEXT\" } }]\n"
         .replace("TEXT", &"long ".repeat(1000));
     let world = world(&[], &script).await;
     let session = world.open(Preset::Ask).await;
     let path = format!("/v1/sessions/{session}/stream");
-    let address = world.listen(&DRIVER).await;
-    let mut sleeper = connect(address, &path, Some(4096)).await.unwrap();
+    let address = world.listen_narrowly(&DRIVER).await;
+    let mut sleeper = connect(address, &path, Some(NARROW)).await.unwrap();
     sleeper.hello("sleeper", &[]).await;
     let mut alice = world.join(session, "alice", &["delta_only"]).await;
     // Far more than the buffers in between can hold.
-    for _ in 0..60 {
+    for _ in 0..20 {
         alice.prompt("again").await;
         alice.until_done().await;
     }
@@ -122,7 +127,7 @@ async fn a_client_that_stops_reading_is_told_from_the_journal_when_it_reads_agai
         sleeper.next().await;
     }
     let turns = sleeper.text().matches("assistant.message_final").count();
-    assert_eq!(turns, 60);
+    assert_eq!(turns, 20);
     let seqs: Vec<u64> =
         sleeper.transcript.numbered.iter().map(|message| message["seq"].as_u64().unwrap()).collect();
     assert!(seqs.is_sorted());
@@ -130,14 +135,19 @@ async fn a_client_that_stops_reading_is_told_from_the_journal_when_it_reads_agai
 
 #[tokio::test]
 async fn a_client_that_never_reads_again_is_closed_and_may_resume() {
-    let timing = Timing { blocked: Duration::from_millis(100), farewell: Duration::from_secs(15), ..Timing::default() };
-    let script = format!("[[reply]]\nparts = [{{ tokens = {{ count = 5, text = \"{}\" }} }}]\n", "x".repeat(1 << 20));
+    let timing = Timing {
+        blocked: Duration::from_millis(100),
+        farewell: Duration::from_secs(15),
+        ..Timing::default()
+    };
+    let script =
+        format!("[[reply]]\nparts = [{{ tokens = {{ count = 8, text = \"{}\" }} }}]\n", "x".repeat(1 << 16));
     let world = world_with(&[], &script, timing, None).await;
     let session = world.open(Preset::Ask).await;
     let mut watch = watcher(&world, session).await;
     let path = format!("/v1/sessions/{session}/stream");
-    let address = world.listen(&DRIVER).await;
-    let mut sleeper = connect(address, &path, Some(4096)).await.unwrap();
+    let address = world.listen_narrowly(&DRIVER).await;
+    let mut sleeper = connect(address, &path, Some(NARROW)).await.unwrap();
     sleeper.hello("sleeper", &[]).await;
     sleeper.prompt("talk").await;
     // It has given up its place before it is let go.
@@ -150,7 +160,7 @@ async fn a_client_that_never_reads_again_is_closed_and_may_resume() {
     }
     assert_eq!(sleeper.until_closed().await, Some(4409));
     let mut again = world.join_after(session, "sleeper", sleeper.last).await;
-    assert_eq!(again.until_done().await["message"].as_str().unwrap().len(), 5 << 20);
+    assert_eq!(again.until_done().await["message"].as_str().unwrap().len(), 8 << 16);
 }
 
 async fn watcher(

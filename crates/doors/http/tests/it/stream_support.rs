@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Extension;
+use axum::serve::ListenerExt;
 use futures_util::{SinkExt, StreamExt};
 use loggia_domain::{
     Actor, BoxFuture, CapturedOutput, CodeIndex, CommandEnd, CommandExit, CommandSpec, ModelMessage,
@@ -20,6 +21,7 @@ use loggia_store::SqliteStore;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Message;
 use tokio_tungstenite::tungstenite::{Error, client::IntoClientRequest};
@@ -27,6 +29,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Longer than anything here takes; a test that waits so long has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The room for what is on its way to a client that does not read.
+pub(crate) const NARROW: usize = 4096;
 
 /// Runs no commands: says what it would run, and gives back what the line asks for.
 ///
@@ -78,6 +83,7 @@ pub(crate) struct World {
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) door: Door,
     pub(crate) stop: CancellationToken,
+    serving: Mutex<JoinSet<()>>,
     index: Option<Arc<dyn CodeIndex>>,
 }
 
@@ -113,7 +119,7 @@ impl World {
         let catalogue = Arc::new(ScriptedCatalogue::single(Arc::clone(&model)));
         let found = index.clone();
         let parts = loggia_engine::Parts {
-            store: Arc::new(SqliteStore::open(&directory.path().join("store")).unwrap()),
+            store: Arc::new(store(&directory.path().join("store")).await),
             models: Arc::clone(&catalogue) as _,
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
             runner: Arc::new(PretendRunner),
@@ -124,20 +130,21 @@ impl World {
         let engine = Engine::start(parts, loggia_engine::Settings::new(data.clone())).await.unwrap();
         let workspace = engine.register_workspace(&directory.path().join("work"), None).await.unwrap();
         let stop = CancellationToken::new();
-        let parts =
-            Parts { engine: engine.clone(), models: catalogue, index: finder, stop: stop.clone() };
-        let settings =
-            Settings { data, version: "1.2.3".to_owned(), hosts: Vec::new(), origins: Vec::new() };
+        let parts = Parts { engine: engine.clone(), models: catalogue, index: finder, stop: stop.clone() };
+        let settings = Settings { data, version: "1.2.3".to_owned(), hosts: Vec::new(), origins: Vec::new() };
         let door = Door::new(parts, settings);
         door.set_stream_timing(timing);
-        Self { directory, engine, workspace, model, door, stop, index }
+        let serving = Mutex::new(JoinSet::new());
+        Self { directory, engine, workspace, model, door, stop, serving, index }
     }
 
     /// Stops as a restart of the daemon does, and starts again over the same data.
     pub(crate) async fn restart(self, script: &str) -> Self {
         self.stop.cancel();
         self.engine.stop().await;
-        let Self { directory, index, .. } = self;
+        let Self { directory, index, engine, door, serving, .. } = self;
+        // What is not taken out here would live, and hold the store, until the end of this function.
+        drop((engine, door, serving));
         Self::start(directory, script, Timing::default(), index).await
     }
 
@@ -157,6 +164,18 @@ impl World {
 
     /// A port on which this identity, and nobody else, comes in.
     pub(crate) async fn listen(&self, who: &Who) -> SocketAddr {
+        self.listen_with(who, |_| {}).await
+    }
+
+    /// The same with little room for what is on its way, so that a client that does not read is noticed early.
+    pub(crate) async fn listen_narrowly(&self, who: &Who) -> SocketAddr {
+        self.listen_with(who, |stream| {
+            rustix::net::sockopt::set_socket_send_buffer_size(stream, NARROW).unwrap();
+        })
+        .await
+    }
+
+    async fn listen_with(&self, who: &Who, prepare: fn(&mut TcpStream)) -> SocketAddr {
         let identity = Identity {
             name: who.token.to_owned(),
             scope: who.scope,
@@ -165,7 +184,9 @@ impl World {
         let router = self.door.router().layer(Extension(identity));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        let listener = listener.tap_io(prepare);
+        let serve = async move { axum::serve(listener, router).await.unwrap() };
+        self.serving.lock().unwrap().spawn(serve);
         address
     }
 
@@ -204,15 +225,28 @@ impl World {
     }
 }
 
+/// Opens a store; the last of those who used it before may be about to let go of it.
+async fn store(path: &Path) -> SqliteStore {
+    let opened = async {
+        loop {
+            match SqliteStore::open(path) {
+                Ok(store) => return store,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, opened).await.unwrap()
+}
+
 /// Connects a client; a small receive buffer makes one that does not read a burden at once.
 pub(crate) async fn connect(
     address: SocketAddr,
     path: &str,
-    receive_buffer: Option<u32>,
+    receive_buffer: Option<usize>,
 ) -> Result<Client, Error> {
     let socket = TcpSocket::new_v4().unwrap();
     if let Some(size) = receive_buffer {
-        socket.set_recv_buffer_size(size).unwrap();
+        socket.set_recv_buffer_size(u32::try_from(size).unwrap()).unwrap();
     }
     let stream = socket.connect(address).await.unwrap();
     let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
@@ -265,7 +299,8 @@ impl Client {
     pub(crate) async fn hear(&mut self) -> Heard {
         loop {
             let frame = tokio::time::timeout(PATIENCE, self.socket.next()).await;
-            let frame = frame.unwrap_or_else(|_| panic!("nothing more comes after\n{}", self.transcript.text()));
+            let frame =
+                frame.unwrap_or_else(|_| panic!("nothing more comes after\n{}", self.transcript.text()));
             match frame {
                 Some(Ok(Message::Text(text))) => {
                     // Whatever the server says has the shape the protocol gives it.
@@ -369,8 +404,7 @@ impl Transcript {
         let mut out = String::new();
         let mut rest = text;
         while let Some(found) = rest.find('_') {
-            let digits: String =
-                rest[found + 1..].chars().take_while(|char| char.is_ascii_hexdigit()).collect();
+            let digits: String = rest[found + 1..].chars().take_while(char::is_ascii_hexdigit).collect();
             if digits.len() != 32 {
                 out.push_str(&rest[..=found]);
                 rest = &rest[found + 1..];
@@ -378,7 +412,6 @@ impl Transcript {
             }
             let start = rest[..found].rfind(|char: char| !char.is_ascii_lowercase()).map_or(0, |at| at + 1);
             let prefix = rest[start..found].to_owned();
-            let next = self.names.len();
             let name = match self.names.get(&format!("{prefix}_{digits}")) {
                 Some(name) => name.clone(),
                 None => {
@@ -389,7 +422,6 @@ impl Transcript {
                     name
                 }
             };
-            debug_assert!(self.names.len() >= next);
             out.push_str(&rest[..start]);
             out.push_str(&name);
             rest = &rest[found + 33..];

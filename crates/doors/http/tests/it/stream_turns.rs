@@ -77,13 +77,17 @@ async fn one_who_comes_late_gets_the_text_so_far() {
         let path = format!("/v1/sessions/{session}/stream{after}");
         let mut bob = world.join_as(&crate::stream_support::DRIVER, &path, "bob", &[]).await;
         let token = bob.until("assistant.token").await;
-        assert_eq!((&token["token"], &token["cumulative_text"]), (&json!("The beginning"), &json!("The beginning")));
+        assert_eq!(
+            (&token["token"], &token["cumulative_text"]),
+            (&json!("The beginning"), &json!("The beginning"))
+        );
     }
 }
 
 #[tokio::test]
 async fn a_message_during_a_turn_is_refused_or_waits_as_the_client_wishes() {
-    let script = "[[reply]]\nparts = [{ text = \"One\" }, { hang = true }]\n[[reply]]\nparts = [{ text = \"Two\" }]\n";
+    let script =
+        "[[reply]]\nparts = [{ text = \"One\" }, { hang = true }]\n[[reply]]\nparts = [{ text = \"Two\" }]\n";
     let world = world(&[], script).await;
     let session = world.open(Preset::Ask).await;
     let mut alice = world.join(session, "alice", &[]).await;
@@ -254,7 +258,8 @@ impl CodeIndex for OneFinding {
 async fn an_index_is_named_asked_and_told_what_changed() {
     let index = Arc::new(OneFinding::default());
     let world =
-        world_with(&[], &says(&["ok"]), Timing::default(), Some(Arc::clone(&index) as Arc<dyn CodeIndex>)).await;
+        world_with(&[], &says(&["ok"]), Timing::default(), Some(Arc::clone(&index) as Arc<dyn CodeIndex>))
+            .await;
     let session = world.open(Preset::Ask).await;
     let mut client = world.join(session, "editor", &[]).await;
     assert!(client.text().contains("agentic_rag"), "{}", client.text());
