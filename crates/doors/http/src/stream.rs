@@ -7,6 +7,8 @@
 //! - a stream begins with the session's state and with everything that waits for an answer, then tells the past after
 //!   the event the client named, then what happens. A question asked after that event comes in its place in the
 //!   past, so that numbers only rise and a stream can be picked up after any of them;
+//! - all messages of one event have its number and are told together. A client whose connection is cut between two of
+//!   them knows only of the events before that one that it has heard them whole, and resumes after those;
 //! - nothing is queued for a client that does not read: it is told from the journal when it reads again, the pieces of
 //!   a running reply merged;
 //! - a client's message that cannot be used is answered and the stream goes on, but for a frame that cannot be a

@@ -92,6 +92,45 @@ async fn a_cut_in_the_middle_of_a_turn_loses_nothing() {
 }
 
 #[tokio::test]
+async fn twenty_clients_cut_at_different_places_end_with_the_same_events() {
+    let script = calls("write_file", "{ path = \"a.txt\", content = \"new\\n\" }");
+    let world = world(&[("a.txt", "old\n")], &script).await;
+    let session = world.open(Preset::Ask).await;
+    let mut driver = world.join(session, "driver", &[]).await;
+    let mut steady = world.join(session, "steady", &[]).await;
+    let mut others = Vec::new();
+    for _ in 0..20 {
+        others.push(world.join(session, "other", &[]).await);
+    }
+    driver.prompt("write").await;
+    let asked = driver.until("tool.request_approval").await;
+    // Half of them are cut while the turn waits, the others while it goes on or after it.
+    let mut cut = Vec::new();
+    for (place, mut client) in others.into_iter().enumerate() {
+        if place == 10 {
+            driver.approve(&asked["request_id"]).await;
+        }
+        let most = if place < 10 { place % 4 } else { place % 10 };
+        while client.transcript.numbered.len() <= most {
+            client.next().await;
+        }
+        cut.push((client.last, client.transcript.numbered));
+        drop(client.socket.into_inner());
+    }
+    steady.until_done().await;
+    let everything = steady.transcript.numbered;
+    for (last, mut heard) in cut {
+        // Messages of one event share its number: only when a later one was heard is it known to be whole.
+        let complete = last.saturating_sub(1);
+        heard.retain(|message| message["seq"].as_u64().unwrap() <= complete);
+        let mut again = world.join_after(session, "other", complete).await;
+        again.until_done().await;
+        heard.extend(again.transcript.numbered);
+        assert_eq!(heard, everything, "cut after {last}");
+    }
+}
+
+#[tokio::test]
 async fn one_who_resumes_hears_the_text_of_replies_that_passed() {
     let world = world(&[("a.txt", "hello\n")], &calls("read_file", "{ path = \"a.txt\" }")).await;
     let session = world.open(Preset::Ask).await;
@@ -136,7 +175,7 @@ async fn a_client_that_stops_reading_is_told_from_the_journal_when_it_reads_agai
 #[tokio::test]
 async fn a_client_that_never_reads_again_is_closed_and_may_resume() {
     let timing = Timing {
-        blocked: Duration::from_millis(100),
+        blocked: Duration::from_millis(500),
         farewell: Duration::from_secs(15),
         ..Timing::default()
     };
