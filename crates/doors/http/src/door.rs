@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::Auth;
 use crate::auth::tokens::TokenError;
 use crate::metrics::Metrics;
+use crate::stream::Streams;
 
 /// What a door is put together from.
 #[derive(Clone)]
@@ -55,6 +56,7 @@ pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) auth: Auth,
     pub(crate) metrics: Metrics,
+    pub(crate) streams: Streams,
     pub(crate) started: Instant,
 }
 
@@ -73,7 +75,8 @@ impl Door {
     /// If the tokens cannot be read or made.
     pub fn new(parts: Parts, settings: Settings) -> Result<Self, DoorError> {
         let auth = Auth::open(&settings.data)?;
-        let inner = Inner { parts, settings, auth, metrics: Metrics::default(), started: Instant::now() };
+        let (metrics, streams) = (Metrics::default(), Streams::default());
+        let inner = Inner { parts, settings, auth, metrics, streams, started: Instant::now() };
         Ok(Self(Arc::new(inner)))
     }
 }

@@ -22,6 +22,10 @@ pub(crate) struct Metrics {
     pub(crate) messages_in: AtomicU64,
     /// Messages clients were sent.
     pub(crate) messages_out: AtomicU64,
+    /// File changes that clients told and an index was given.
+    pub(crate) file_changes: AtomicU64,
+    /// File changes that lead outside, mean nothing or find no index.
+    pub(crate) file_changes_dropped: AtomicU64,
     /// Answers by the first digit of their status.
     pub(crate) answers: [AtomicU64; 5],
     /// Answers by the bucket of their time; the last one is for all that took longer.

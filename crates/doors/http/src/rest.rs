@@ -3,6 +3,7 @@
 //! Each handler reads what was asked, calls the engine, and writes the answer; what an error means is decided in
 //! `problem`. Nothing here decides what a session does.
 
+pub(crate) mod contract;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod health;

@@ -12,7 +12,7 @@ use loggia_protocol_agent_server::ProblemType;
 use crate::Door;
 use crate::door::Inner;
 use crate::problem::Problem;
-use crate::{guard, rest};
+use crate::{guard, rest, stream};
 
 impl Door {
     /// Everything the door answers, for any kind of connection. Requests carry a [`Peer`](crate::Peer) as an
@@ -23,6 +23,8 @@ impl Door {
             .merge(server())
             .merge(workspaces())
             .merge(sessions())
+            .merge(contract())
+            .merge(stream::routes())
             .fallback(nowhere)
             .method_not_allowed_fallback(not_like_this)
             .layer(from_fn_with_state(Arc::clone(&inner), guard::pass))
@@ -73,6 +75,13 @@ fn sessions() -> Router<Arc<Inner>> {
         .route("/v1/sessions/{session_id}/fork", post(rest::sessions::fork))
         .route("/v1/sessions/{session_id}/undo", post(rest::undo::undo))
         .route("/v1/sessions/{session_id}/redo", post(rest::undo::redo))
+}
+
+/// What the endpoints take and answer, for programs.
+fn contract() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/v1/openapi.json", get(rest::contract::openapi))
+        .route("/v1/schemas/{name}", get(rest::contract::schema))
 }
 
 async fn nowhere() -> Problem {

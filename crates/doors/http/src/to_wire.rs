@@ -1,64 +1,32 @@
-//! Events into messages, as far as lists of events need it: what was said and how turns ended.
+//! Events into messages: what the stream and the list of events say.
+//!
+//! Knows what each fact of the engine is called on the wire. Refuses to know sockets and time: facts in, messages out,
+//! and the same facts give the same messages, whoever asks and however often it was cut off before.
+//!
+//! What always holds:
+//! - what an event becomes depends on the events before it alone, so a resumed stream says what the first one said;
+//! - all messages of one event carry its number, and they are never told apart;
+//! - the reply's text, thinking and a command's output have no number: they pass.
 
-use std::path::PathBuf;
+mod ends;
+mod error;
+mod journal;
+mod moment;
+mod names;
+mod passing;
+mod past;
+mod question;
+mod state;
+mod teller;
+mod tool;
 
-use loggia_domain::{Event, EventBody};
-use loggia_engine::State;
-use loggia_protocol_agent_server as wire;
-use wire::ServerMessage;
+#[cfg(test)]
+pub(crate) mod tests;
 
-/// What the events so far amount to.
-#[derive(Debug)]
-pub(crate) struct Past {
-    text: String,
-}
-
-impl Past {
-    /// Nothing has happened yet, in a workspace at this place.
-    pub(crate) fn new(_root: PathBuf) -> Self {
-        Self { text: String::new() }
-    }
-
-    /// Takes one event in.
-    pub(crate) fn apply(&mut self, event: &Event) {
-        if let EventBody::MessageEnded { message, .. } = &event.body {
-            self.text.clone_from(&message.text);
-        }
-    }
-}
-
-/// What an event is on the wire; then it is part of the past.
-pub(crate) fn journal(event: &Event, past: &mut Past) -> Vec<ServerMessage> {
-    past.apply(event);
-    let stamp = wire::Stamp { seq: Some(event.seq.0), ..wire::Stamp::default() };
-    match &event.body {
-        EventBody::TurnStarted { instruction, .. } => vec![ServerMessage::ClientEcho(wire::ClientEcho {
-            from: String::new(),
-            message: instruction.text.clone(),
-            stamp,
-        })],
-        EventBody::TurnEnded { usage, .. } => vec![ServerMessage::MessageFinal(wire::MessageFinal {
-            message: past.text.clone(),
-            metadata: wire::ReplyMetadata {
-                tokens_used: usage.input + usage.output,
-                files_modified: 0,
-                tools_used: Vec::new(),
-                success: true,
-            },
-            stamp,
-        })],
-        _ => Vec::new(),
-    }
-}
-
-/// A session's state on the wire.
-pub(crate) fn state(state: &State) -> wire::SessionState {
-    let patch = |id: &loggia_domain::PatchId| wire::PatchId(id.to_string());
-    wire::SessionState {
-        pending_patches: state.proposed.keys().map(patch).collect(),
-        applied_patches: state.applied.iter().map(patch).collect(),
-        pending_approvals: state.pending.keys().map(|id| wire::ApprovalId(id.to_string())).collect(),
-        current_step: 0,
-        total_steps: 0,
-    }
-}
+pub(crate) use error::{fault, invalid, refusal};
+pub(crate) use journal::journal;
+pub(crate) use names::COMMAND_PREFIX;
+pub(crate) use past::Past;
+pub(crate) use question::pending;
+pub(crate) use state::{snapshot, state};
+pub(crate) use teller::{Listener, Manners, Teller};

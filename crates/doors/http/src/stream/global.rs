@@ -1,0 +1,58 @@
+//! The stream of what belongs to no session.
+//!
+//! Nothing does yet that the protocol has a message for: it greets, keeps the connection alive and says goodbye when
+//! the server stops, so that a client knows that the server is there.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::ws::WebSocket;
+use futures_util::StreamExt;
+use loggia_protocol_agent_server::ClientMessage;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use crate::door::Inner;
+use crate::stream::hello::{hello, server_hello};
+use crate::stream::socket::{End, Incoming, Outgoing, part};
+use crate::stream::streams::Held;
+use crate::to_wire::invalid;
+
+/// Serves a stream to its end.
+pub(super) async fn run(inner: Arc<Inner>, _held: Held, socket: WebSocket) {
+    let timing = inner.streams.timing();
+    let (frames_out, frames_in) = socket.split();
+    let mut incoming = Incoming::new(frames_in, timing, &inner.metrics);
+    let mut outgoing = Outgoing::new(frames_out, timing, &inner.metrics);
+    let Err(end) = talk(&inner, &mut incoming, &mut outgoing).await;
+    part(incoming, outgoing, end).await;
+}
+
+async fn talk(
+    inner: &Inner,
+    incoming: &mut Incoming<'_>,
+    outgoing: &mut Outgoing<'_>,
+) -> Result<Infallible, End> {
+    hello(inner, incoming, outgoing).await?;
+    outgoing.say(&server_hello(inner, None, None)).await?;
+    outgoing.flush().await?;
+    let ping = inner.streams.timing().ping;
+    let mut pings = interval_at(Instant::now() + ping, ping);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let text = tokio::select! {
+            biased;
+            () = inner.parts.stop.cancelled() => return Err(End::STOPPING),
+            text = incoming.next() => text?,
+            _ = pings.tick() => {
+                outgoing.ping().await?;
+                outgoing.flush().await?;
+                continue;
+            }
+        };
+        let error = match ClientMessage::decode(&text) {
+            Ok(_) => invalid("/type", "nothing more: what is about a session goes to that session's stream"),
+            Err(error) => error.to_server_error().error,
+        };
+        outgoing.complain(error).await?;
+    }
+}

@@ -1,0 +1,137 @@
+//! The journal as messages.
+
+use loggia_domain::{Event, EventBody, RetrievalStage};
+use loggia_protocol_agent_server as wire;
+use wire::ServerMessage;
+
+use crate::to_wire::names::actor_name;
+use crate::to_wire::past::{Past, Stage};
+use crate::to_wire::question::{Put, proposed, question};
+use crate::to_wire::{ends, moment, tool};
+
+/// What an event is on the wire, given what was before it; then it is part of the past. All messages carry its number.
+pub(crate) fn journal(event: &Event, past: &mut Past) -> Vec<ServerMessage> {
+    let stamp = moment::stamp(event);
+    let mut messages = told(event, past, &stamp);
+    let before = may_change_state(&event.body).then(|| past.state());
+    let shows = shows_state(&event.body, past);
+    past.apply(event);
+    if let Some(before) = before {
+        let state = past.state();
+        if shows || state != before {
+            messages.push(ServerMessage::SessionState(wire::SessionStateUpdate { state, stamp }));
+        }
+    }
+    messages
+}
+
+fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
+    match &event.body {
+        EventBody::InstructionQueued { instruction, by }
+        | EventBody::TurnStarted { instruction, by, queued: None } => {
+            vec![ServerMessage::ClientEcho(wire::ClientEcho {
+                from: actor_name(by).to_owned(),
+                message: instruction.text.clone(),
+                stamp: stamp.clone(),
+            })]
+        }
+        EventBody::Retrieved { stage, results } => vec![retrieved(*stage, *results, stamp.clone())],
+        EventBody::PlanChanged { plan } => vec![plan_message(plan, stamp.clone())],
+        EventBody::ToolRequested { call } => vec![tool::requested(call, stamp.clone())],
+        EventBody::ApprovalAsked { approval, call, question: asked, risk, .. } => {
+            let (approval, call, risk) = (*approval, *call, *risk);
+            let put = Put { approval, call, question: asked, risk, stamp: stamp.clone() };
+            question(&put, |id| past.proposed.get(&id), &past.root)
+        }
+        EventBody::ToolStarted { call, executor } => {
+            let open = past.calls.get(call);
+            open.map(|open| tool::started(open, *executor, past, stamp)).unwrap_or_default()
+        }
+        EventBody::ToolEnded { call, outcome, files, command, milliseconds } => {
+            let open = past.calls.get(call).map(|open| &open.call);
+            let end =
+                |call| tool::ended(call, outcome, files, command.as_ref(), *milliseconds, stamp.clone());
+            open.map(end).into_iter().collect()
+        }
+        EventBody::ChangeCollected { patch, .. } => {
+            past.proposed.get(patch).map(|patch| proposed(patch, true, stamp.clone())).into_iter().collect()
+        }
+        EventBody::TurnEnded { end, usage } => ends::ended(end, *usage, past, stamp),
+        // The protocol has no word for these; what they change is seen in what follows.
+        EventBody::SessionOpened { .. }
+        | EventBody::SessionRenamed { .. }
+        | EventBody::ModelChanged { .. }
+        | EventBody::SessionClosed { .. }
+        | EventBody::TurnStarted { queued: Some(_), .. }
+        | EventBody::TurnContinued { .. }
+        | EventBody::ContextUpdated { .. }
+        | EventBody::MessageEnded { .. }
+        | EventBody::PatchProposed { .. }
+        | EventBody::ApprovalDecided { .. }
+        | EventBody::FilesChanged { .. }
+        | EventBody::PatchApplied { .. }
+        | EventBody::PatchDropped { .. }
+        | EventBody::BatchStarted { .. }
+        | EventBody::BatchEnded { .. }
+        | EventBody::CheckpointTaken { .. }
+        | EventBody::Undone { .. }
+        | EventBody::Redone { .. }
+        | EventBody::HistoryCompacted { .. } => Vec::new(),
+    }
+}
+
+/// Whether the state is looked at after an event. A patch alone is not: it is shown with the question about it or
+/// with the call that makes it, and so is the state it is in.
+fn may_change_state(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::PlanChanged { .. }
+            | EventBody::ApprovalAsked { .. }
+            | EventBody::ApprovalDecided { .. }
+            | EventBody::ToolStarted { .. }
+            | EventBody::ChangeCollected { .. }
+            | EventBody::PatchApplied { .. }
+            | EventBody::PatchDropped { .. }
+            | EventBody::TurnEnded { .. }
+    )
+}
+
+/// Whether the state is told after an event even if the event itself has not changed it.
+fn shows_state(body: &EventBody, past: &Past) -> bool {
+    match body {
+        EventBody::ApprovalAsked { .. } | EventBody::ChangeCollected { .. } | EventBody::TurnEnded { .. } => {
+            true
+        }
+        EventBody::ToolStarted { call, .. } => past
+            .calls
+            .get(call)
+            .is_some_and(|open| open.stage == Stage::Requested && !open.patches.is_empty()),
+        _ => false,
+    }
+}
+
+fn retrieved(stage: RetrievalStage, results: u32, stamp: wire::Stamp) -> ServerMessage {
+    let (stage, what) = match stage {
+        RetrievalStage::Symbols => (wire::RetrievalStage::SymbolSearch, "symbols"),
+        RetrievalStage::Text => (wire::RetrievalStage::TextSearch, "places by words"),
+        RetrievalStage::Vectors => (wire::RetrievalStage::VectorSearch, "places by meaning"),
+        RetrievalStage::Ranking => (wire::RetrievalStage::Reranking, "places in all"),
+    };
+    let message = format!("Found {results} {what}");
+    ServerMessage::RetrieveStatus(wire::RetrieveStatus {
+        stage,
+        results_count: u64::from(results),
+        message,
+        stamp,
+    })
+}
+
+fn plan_message(plan: &loggia_domain::Plan, stamp: wire::Stamp) -> ServerMessage {
+    let step = |(number, step): (u32, &loggia_domain::PlanStep)| wire::PlanStep {
+        step_number: number,
+        description: step.description.clone(),
+        files_involved: step.files.clone(),
+    };
+    let steps = (1..).zip(&plan.steps).map(step).collect();
+    ServerMessage::Plan(wire::Plan { steps, rationale: plan.rationale.clone(), stamp })
+}

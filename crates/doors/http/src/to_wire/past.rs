@@ -1,0 +1,267 @@
+//! What the events so far amount to, as far as later messages need it.
+//!
+//! Small: open calls, open questions, open patches, and of the running turn what its last message will say. A stream
+//! keeps one for as long as it lasts.
+//!
+//! What always holds: made of a session's state or folded from its journal, it is the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use loggia_domain::{
+    Actor, ApprovalId, ApprovalScope, CallId, Event, EventBody, FileChange, Patch, PatchId, Plan, Question,
+    ToolCall, TurnEnd, TurnId,
+};
+use loggia_engine::{CallStage, OpenCall, Said, State};
+
+/// What the events so far amount to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Past {
+    /// Where commands run.
+    pub(super) root: PathBuf,
+    /// The turn under way, or the last one as long as it can go on.
+    pub(super) turn: Option<PastTurn>,
+    pub(super) calls: BTreeMap<CallId, PastCall>,
+    /// Open questions, each with the call whose command it is about.
+    pub(super) pending: BTreeMap<ApprovalId, Asked>,
+    pub(super) proposed: BTreeMap<PatchId, Patch>,
+    pub(super) applied: Vec<PatchId>,
+    /// The plan's current step, and how many it has.
+    pub(super) plan: (usize, usize),
+}
+
+/// A turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PastTurn {
+    pub(super) id: TurnId,
+    pub(super) by: Actor,
+    /// Whether it is under way.
+    pub(super) open: bool,
+    /// The text of its last reply.
+    pub(super) text: String,
+    pub(super) tools: BTreeSet<String>,
+    pub(super) files: BTreeSet<String>,
+}
+
+/// A call without a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PastCall {
+    pub(super) call: ToolCall,
+    pub(super) stage: Stage,
+    pub(super) patches: Vec<PatchId>,
+}
+
+/// How far a call has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stage {
+    Requested,
+    Asked,
+    /// With this answer, of this one.
+    Decided(ApprovalScope, Actor),
+    Started,
+}
+
+/// An open question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) call: Option<CallId>,
+    pub(super) about_command: bool,
+}
+
+impl Asked {
+    pub(super) fn new(call: Option<CallId>, question: &Question) -> Self {
+        Self { call, about_command: matches!(question, Question::Command { .. }) }
+    }
+
+    /// The command it is about.
+    pub(super) fn command(self) -> Option<CallId> {
+        self.call.filter(|_| self.about_command)
+    }
+}
+
+impl Past {
+    /// Nothing has happened yet, in a workspace at this place.
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self {
+            root,
+            turn: None,
+            calls: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            proposed: BTreeMap::new(),
+            applied: Vec::new(),
+            plan: (0, 0),
+        }
+    }
+
+    /// What has led to a state.
+    pub(crate) fn of(state: &State, root: PathBuf) -> Self {
+        let open = |open: &OpenCall| (open.call.id, PastCall::of(open, state));
+        let asked = |(id, pending): (&ApprovalId, &loggia_engine::Pending)| {
+            (*id, Asked::new(pending.call, &pending.question))
+        };
+        Self {
+            root,
+            turn: PastTurn::of(state),
+            calls: state.turn.iter().flat_map(|turn| &turn.calls).map(open).collect(),
+            pending: state.pending.iter().map(asked).collect(),
+            proposed: state.proposed.clone(),
+            applied: state.applied.clone(),
+            plan: state.plan.as_ref().map_or((0, 0), place),
+        }
+    }
+
+    /// Takes one event in.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::TurnStarted { by, .. } => {
+                self.turn = event.turn.map(|id| PastTurn::new(id, by.clone()));
+            }
+            EventBody::TurnContinued { by } => {
+                if let Some(turn) = self.turn.as_mut().filter(|turn| !turn.open) {
+                    turn.open = true;
+                    turn.by = by.clone();
+                }
+            }
+            EventBody::MessageEnded { message, .. } => self.in_turn(|turn| turn.text = message.text.clone()),
+            EventBody::ToolRequested { call } => self.request(call),
+            EventBody::PatchProposed { patch } => {
+                self.at(patch.call, |call| call.patches.push(patch.id));
+                self.proposed.insert(patch.id, patch.clone());
+            }
+            EventBody::ApprovalAsked { approval, call, question, .. } => {
+                if let Some(call) = call {
+                    self.at(*call, |call| call.stage = Stage::Asked);
+                }
+                self.pending.insert(*approval, Asked::new(*call, question));
+            }
+            EventBody::ApprovalDecided { approval, answer, by } => {
+                if let Some(call) = self.pending.remove(approval).and_then(|asked| asked.call) {
+                    let stage = Stage::Decided(answer.scope.clone(), by.clone());
+                    self.at(call, |call| call.stage = stage);
+                }
+            }
+            EventBody::ToolStarted { call, .. } => self.at(*call, |call| call.stage = Stage::Started),
+            EventBody::ToolEnded { call, .. } => {
+                if let Some(ended) = self.calls.remove(call) {
+                    self.in_turn(|turn| {
+                        turn.tools.insert(ended.call.tool);
+                    });
+                }
+            }
+            EventBody::FilesChanged { changes, .. } => {
+                self.changed(event.turn, changes.iter().map(|observed| &observed.change));
+            }
+            EventBody::PatchApplied { patch, change, .. } => {
+                self.changed(event.turn, change.iter());
+                if self.proposed.remove(patch).is_some() {
+                    self.applied.push(*patch);
+                }
+            }
+            EventBody::PatchDropped { patch, .. } => drop(self.proposed.remove(patch)),
+            EventBody::PlanChanged { plan } => self.plan = place(plan),
+            EventBody::Undone { .. } => self.turn = self.turn.take().filter(|turn| turn.open),
+            EventBody::TurnEnded { end, .. } => self.end_turn(end),
+            EventBody::SessionOpened { .. }
+            | EventBody::SessionRenamed { .. }
+            | EventBody::ModelChanged { .. }
+            | EventBody::SessionClosed { .. }
+            | EventBody::InstructionQueued { .. }
+            | EventBody::ContextUpdated { .. }
+            | EventBody::Retrieved { .. }
+            | EventBody::BatchStarted { .. }
+            | EventBody::ChangeCollected { .. }
+            | EventBody::BatchEnded { .. }
+            | EventBody::CheckpointTaken { .. }
+            | EventBody::Redone { .. }
+            | EventBody::HistoryCompacted { .. } => {}
+        }
+    }
+
+    fn request(&mut self, call: &ToolCall) {
+        if self.turn.as_ref().is_some_and(|turn| turn.open) {
+            let open = PastCall { call: call.clone(), stage: Stage::Requested, patches: Vec::new() };
+            self.calls.insert(call.id, open);
+        }
+    }
+
+    fn end_turn(&mut self, end: &TurnEnd) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.open) else { return };
+        turn.open = false;
+        if *end == TurnEnd::Done {
+            self.turn = None;
+        }
+        self.calls.clear();
+        self.pending.clear();
+        self.proposed.clear();
+    }
+
+    fn changed<'a>(&mut self, turn: Option<TurnId>, changes: impl Iterator<Item = &'a FileChange>) {
+        if let Some(known) = self.turn.as_mut().filter(|known| Some(known.id) == turn) {
+            known.files.extend(changes.map(|change| change.path.clone()));
+        }
+    }
+
+    fn in_turn(&mut self, change: impl FnOnce(&mut PastTurn)) {
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.open) {
+            change(turn);
+        }
+    }
+
+    fn at(&mut self, call: CallId, change: impl FnOnce(&mut PastCall)) {
+        if let Some(call) = self.calls.get_mut(&call) {
+            change(call);
+        }
+    }
+}
+
+impl PastTurn {
+    fn new(id: TurnId, by: Actor) -> Self {
+        let (tools, files) = (BTreeSet::new(), BTreeSet::new());
+        Self { id, by, open: true, text: String::new(), tools, files }
+    }
+
+    fn of(state: &State) -> Option<Self> {
+        let (turn, open) = match (&state.turn, &state.cut) {
+            (Some(turn), _) => (turn, true),
+            (None, Some((turn, _))) => (turn, false),
+            (None, None) => return None,
+        };
+        let said = state.history.items().iter().rev().take_while(|item| item.seq >= turn.began_at);
+        let text = said.into_iter().find_map(|item| match &item.said {
+            Said::Assistant { message, .. } => Some(message.text.clone()),
+            _ => None,
+        });
+        let changed = state.undo.done().iter().filter(|entry| entry.turn == turn.id);
+        let files = changed.flat_map(|entry| entry.changes.iter().map(|change| change.path.clone()));
+        Some(Self {
+            id: turn.id,
+            by: turn.by.clone(),
+            open,
+            text: text.unwrap_or_default(),
+            tools: turn.tools_used.clone(),
+            files: files.collect(),
+        })
+    }
+}
+
+impl PastCall {
+    fn of(open: &OpenCall, state: &State) -> Self {
+        let stage = match open.stage {
+            CallStage::Requested => Stage::Requested,
+            CallStage::Asked(_) => Stage::Asked,
+            // Who has decided is known as long as the question is; a journal from elsewhere may lack it.
+            CallStage::Decided(approval) => {
+                let decided = state.decided.get(&approval).cloned();
+                let (scope, by) =
+                    decided.map_or((ApprovalScope::None, Actor::Engine), |(answer, by)| (answer.scope, by));
+                Stage::Decided(scope, by)
+            }
+            CallStage::Started(_) => Stage::Started,
+        };
+        Self { call: open.call.clone(), stage, patches: open.patches.clone() }
+    }
+}
+
+fn place(plan: &Plan) -> (usize, usize) {
+    (plan.current, plan.steps.len())
+}
