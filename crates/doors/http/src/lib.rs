@@ -12,10 +12,12 @@
 
 mod door;
 mod identity;
+mod listen;
 mod metrics;
 mod peer;
 mod router;
 
 pub use door::{Door, Parts, Settings};
 pub use identity::{Identity, Proof};
+pub use listen::{Listener, SlowBody, Tls, TlsError};
 pub use peer::Peer;
