@@ -45,6 +45,10 @@ use systemd::Activated;
 /// How long the engine may take to close what runs once the doors are shut: it writes a few events per session.
 const ENGINE_DEADLINE: Duration = Duration::from_secs(10);
 
+/// Files a daemon may have open: all connections of its listeners, and as much again. Not more, since commands inherit
+/// it and some programs close every file they could have open, one by one.
+const OPEN_FILES: u64 = 16 * 1024;
+
 /// Runs a daemon until it is told to stop.
 pub(crate) fn run(settings: &Settings, places: &Places) -> Result<(), Error> {
     // Before any thread: it looks at the environment and at descriptors that were handed over.
@@ -144,11 +148,15 @@ async fn shut(mut serving: JoinSet<std::io::Result<()>>, engine: Engine) {
     }
 }
 
-/// Lets the process open as many files as the system allows: each connection is one.
+/// Lets the process open as many files as it needs, if the system does: each connection is one.
 fn raise_open_files() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
+    let allowed = limit.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
+    if limit.current.is_none_or(|current| current >= allowed) {
+        return;
+    }
+    limit.current = Some(allowed);
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::debug!(%error, "the limit of open files stays");
     }

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::DaemonError;
@@ -58,9 +58,14 @@ pub(crate) fn leave_terminal() {
     }
 }
 
+/// Where a daemon that was let go writes its log.
+pub(crate) fn log_file(places: &Places) -> PathBuf {
+    places.data().join(LOG_FILE)
+}
+
 /// Lets go of the starter: it may go now. What is logged from here on goes to a file.
 pub(crate) fn let_go(places: &Places) -> Result<(), DaemonError> {
-    let path = places.data().join(LOG_FILE);
+    let path = log_file(places);
     let released = open_log(&path).and_then(|log| {
         rustix::stdio::dup2_stderr(&log)?;
         rustix::stdio::dup2_stdout(File::open("/dev/null")?)?;

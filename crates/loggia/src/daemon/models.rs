@@ -61,6 +61,11 @@ mod tests {
     }
 
     #[test]
+    fn the_sample_can_be_played() {
+        find(Some(concat!("scripted:", env!("CARGO_MANIFEST_DIR"), "/samples/demo.toml"))).unwrap();
+    }
+
+    #[test]
     fn without_a_model_prompts_say_what_to_do() {
         let error = find(None).unwrap().find(None).err().unwrap();
         assert_eq!(error.kind, ModelErrorKind::NotConfigured);

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::Settings;
 use super::listeners::Place;
+use super::{Settings, detach};
 use crate::color::{ASIDE, SUBJECT};
 use crate::config::places::Places;
 use crate::errors::Error;
@@ -21,6 +21,8 @@ pub(crate) struct Summary {
     certificate: Option<PathBuf>,
     model: Option<String>,
     workspaces: Vec<PathBuf>,
+    /// Where it logs from now on, if whoever started it goes.
+    log_file: Option<PathBuf>,
 }
 
 /// The line for programs. Sockets of doors that do not exist yet are `null`.
@@ -47,6 +49,7 @@ impl Summary {
             certificate,
             model: settings.model.clone(),
             workspaces,
+            log_file: settings.detached.then(|| detach::log_file(places)),
         }
     }
 
@@ -90,9 +93,13 @@ impl Summary {
         for root in &self.workspaces {
             fact("workspace", &root.display().to_string());
         }
+        if let Some(path) = &self.log_file {
+            fact("log", &path.display().to_string());
+        }
         lines.push(String::new());
         lines.push(format!("try   {}", printable(&self.curl())));
-        lines.push("stop  `loggia stop`, or Ctrl-C here".to_owned());
+        let here = if self.log_file.is_none() { ", or Ctrl-C here" } else { "" };
+        lines.push(format!("stop  `loggia stop`{here}"));
         lines
     }
 

@@ -65,11 +65,26 @@ fn people_are_told_the_same_in_a_few_lines() {
       socket      [STAGE]/home/.local/share/loggia/run/http.sock
       model       scripted:[STAGE]/script.toml
       workspace   [STAGE]/project
+      log         [STAGE]/home/.local/share/loggia/daemon.log
 
     try   curl -H "Authorization: Bearer $(cat [STAGE]/home/.local/share/loggia/token)" http://127.0.0.1:[PORT]/v1/workspaces
-    stop  `loggia stop`, or Ctrl-C here
+    stop  `loggia stop`
     [END]
     "#);
+}
+
+#[test]
+fn a_browser_is_shown_the_page() {
+    let stage = Stage::new();
+    let opened = stage.path("opened");
+    rustix::fs::mknodat(rustix::fs::CWD, &opened, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let opener = stage.write("bin/xdg-open", format!("#!/bin/sh\necho \"$1\" > '{}'\n", opened.display()));
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", stage.path("bin").display());
+    let server = Server::start_with(&stage, &[("PATH", &path)], &["--open"]);
+    // Opening the pipe waits for the opener.
+    assert_eq!(std::fs::read_to_string(&opened).unwrap().trim_end(), server.field("url"));
+    server.end();
 }
 
 #[test]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::WebSocketUpgrade;
 use axum::response::Response;
 use axum::routing::{get, post};
+use futures_util::stream;
 use http_body_util::{BodyExt as _, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject as _};
@@ -64,7 +65,13 @@ fn routes(go: &Arc<Notify>) -> Router {
         .route("/peer", get(|Extension(peer): Extension<Peer>| async move { format!("{peer:?}") }))
         .route("/length", post(|body: Bytes| async move { body.len().to_string() }))
         .route("/wait", get(wait))
+        .route("/flood", get(|| async { Body::from_stream(stream::repeat_with(flood)) }))
         .route("/stream", get(|upgrade: WebSocketUpgrade| async move { listen_for_ever(upgrade) }))
+}
+
+/// More than any buffer holds, again and again.
+fn flood() -> io::Result<Bytes> {
+    Ok(Bytes::from_static(&[b'x'; 64 * 1024]))
 }
 
 /// A stream that does not care about a stop.
@@ -176,6 +183,34 @@ async fn a_body_that_keeps_its_pace_may_take_long() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     assert!(rest(stream).await.ends_with("61440"));
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_does_not_read_the_answer_is_cut_off() {
+    let house = House::open(None).await;
+    let mut stream = house.connect().await;
+    stream.write_all(get_request("/flood").as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    // The answer has no end, but the connection has.
+    rest(stream).await;
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_asks_no_more_is_ended() {
+    let house = House::open(None).await;
+    let io = TokioIo::new(house.connect().await);
+    let (mut client, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    let driver = tokio::spawn(connection);
+    let request = hyper::Request::get(format!("http://{}/peer", house.address)).body(Empty::<Bytes>::new());
+    drop(client.send_request(request.unwrap()).await.unwrap().into_body().collect().await.unwrap());
+    // Kept by us, and all the same it ends.
+    driver.await.unwrap().unwrap();
+    assert!(client.is_closed());
     house.close().await;
 }
 
