@@ -122,7 +122,7 @@ impl House<'_> {
         self.lock.write(&Record {
             pid: std::process::id(),
             url: Some(summary.url.clone()),
-            http_socket: Some(summary.http_socket.clone()),
+            http_socket: Some(summary.http_socket.display().to_string()),
         })?;
         summary.print(self.settings.json)?;
         systemd::notify(&format!("READY=1\nSTATUS=listening on {}", summary.url));

@@ -18,6 +18,7 @@ impl Door {
         Router::new()
             .route("/v1/health", get(health))
             .route("/v1/stop", post(stop))
+            .route("/v1/pair", post(|_: axum::body::Bytes| async { StatusCode::NOT_FOUND }))
             .with_state(Arc::clone(&self.0))
     }
 }

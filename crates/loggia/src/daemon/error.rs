@@ -186,8 +186,9 @@ impl DaemonError {
     /// What to try.
     pub(crate) fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Running(_) | Self::Store { source: OpenError::InUse { .. } } => {
-                "`loggia status` tells more about it, `loggia stop` stops it"
+            Self::Running(_) => "`loggia status` tells more about it, `loggia stop` stops it",
+            Self::Store { source: OpenError::InUse { .. } } => {
+                "it has another runtime directory: set `LOGGIA_RUNTIME_DIR` to find it, or `LOGGIA_DATA_DIR` to have data of its own"
             }
             Self::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
                 "another server may be running; stop it, or pass `--addr 127.0.0.1:0` to take a free port"

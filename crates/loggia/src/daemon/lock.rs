@@ -33,7 +33,7 @@ pub(crate) struct Record {
     pub(crate) url: Option<String>,
     /// Where its own command line reaches it, once it does.
     #[serde(default)]
-    pub(crate) http_socket: Option<PathBuf>,
+    pub(crate) http_socket: Option<String>,
 }
 
 impl fmt::Display for Record {

@@ -1,5 +1,6 @@
 //! The parts of a daemon, put together.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -65,10 +66,13 @@ impl Prepared {
     }
 }
 
-/// What the http door is told. The host we are to listen on is a name of ours.
+/// What the http door is told. The host we are to listen on is a name of ours; "any address" is none.
 fn door_settings(settings: &Settings, places: &Places) -> loggia_http::Settings {
     let mut hosts = settings.hosts.clone();
-    hosts.push(settings.host().to_owned());
+    let any = settings.host().parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
+    if !any {
+        hosts.push(settings.host().to_owned());
+    }
     loggia_http::Settings {
         data: places.data().to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

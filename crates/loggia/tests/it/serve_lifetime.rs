@@ -3,6 +3,8 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -115,24 +117,65 @@ fn a_signal_ends_idle_connections_and_then_the_server() {
     assert!(String::from_utf8_lossy(&rest).contains("uptime_ms"));
 }
 
+/// A request that is under way: the server has said that it waits for the body.
+fn begin_request(server: &Server) -> TcpStream {
+    const GO_ON: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    let head = "POST /v1/pair HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                content-length: 2\r\nexpect: 100-continue\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut said = [0; GO_ON.len()];
+    stream.read_exact(&mut said).unwrap();
+    assert_eq!(said, GO_ON);
+    stream
+}
+
+/// Waits until a server no longer accepts.
+fn until_closed(socket: &Path) {
+    while UnixStream::connect(socket).is_ok() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_request_under_way_is_answered_before_the_server_ends() {
+    let stage = Stage::new();
+    let server = Server::start(&stage, &[]);
+    let mut under_way = begin_request(&server);
+    server.signal(Signal::TERM);
+    until_closed(&server.socket());
+    under_way.write_all(b"{}").unwrap();
+    let mut answer = String::new();
+    under_way.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+    assert_eq!(server.wait(), (Some(0), String::new(), String::new()));
+}
+
 #[test]
 fn a_second_signal_ends_everything_at_once() {
     let stage = Stage::new();
     let server = Server::start(&stage, &[]);
-    let address = server.address();
-    // A request that is under way, and never will be whole.
-    let mut slow = TcpStream::connect(address).unwrap();
-    slow.write_all(b"GET /v1/health HTTP/1.1\r\nhost: local").unwrap();
-    // It has been read once a later one is answered.
-    assert!(server.get("/v1/health").starts_with("HTTP/1.1 200 "));
+    let _under_way = begin_request(&server);
     server.signal(Signal::TERM);
-    while TcpStream::connect(address).is_ok() {
-        std::thread::yield_now();
-    }
+    until_closed(&server.socket());
     server.signal(Signal::TERM);
     let (code, _, stderr) = server.wait();
     assert_eq!(code, Some(1));
     assert_eq!(stderr, "error: stopped without waiting for what was under way\n");
+}
+
+#[test]
+fn two_servers_cannot_have_the_same_data() {
+    let stage = Stage::new();
+    let first = Server::start(&stage, &[]);
+    let elsewhere = stage.path("elsewhere");
+    let variable = ("LOGGIA_RUNTIME_DIR", elsewhere.to_str().unwrap());
+    let shown = stage.run_with(&[variable], &["serve", "--addr", "127.0.0.1:0"]);
+    assert_eq!(shown.code, Some(5), "{shown}");
+    let pid = first.pid();
+    let expected = format!("cause: the store is in use by another process ({pid})\n");
+    assert!(shown.stderr.contains(&expected), "{shown}");
+    first.end();
 }
 
 #[test]
