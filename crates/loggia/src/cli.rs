@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 use crate::config::keys;
+use crate::daemon::detach;
 use crate::inspect::ProtocolName;
 
 const ABOUT: &str = "One coding agent, many doors";
@@ -16,18 +17,21 @@ const ABOUT: &str = "One coding agent, many doors";
 const LONG_ABOUT: &str = "\
 Loggia is a local-first coding-agent server: one agent, many doors.
 
-This version reads and checks the five wire protocols and manages its configuration. The doors, the agent \
-and the hosts are not built yet.";
+`loggia serve` runs the server: durable sessions, tools under a policy, approvals and undo, over HTTP and \
+WebSocket. The other doors, the hosts and models that are not scripted are not built yet.";
 
 const EXAMPLES: &str = "\
 Examples:
+  loggia serve                               run the server for the workspace around this directory
+  loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
+  loggia status                              whether a server runs, and how it is
   loggia inspect                             look at a recorded conversation of each protocol
   loggia inspect hermes session.bin          check a recorded byte stream
   loggia config show                         every setting and where its value came from
   loggia --set policy.preset=read-only config show policy.preset
   loggia completions bash > ~/.local/share/bash-completion/completions/loggia
 
-Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found; all are in docs/reference/exit-codes.md.";
+Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable; all are in docs/reference/exit-codes.md.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -69,6 +73,10 @@ pub(crate) struct GlobalFlags {
     #[arg(short, long, global = true, conflicts_with = "log_level", help_heading = "Output")]
     pub(crate) quiet: bool,
 
+    /// Write the log like this
+    #[arg(long, global = true, value_name = "FORMAT", value_parser = PossibleValuesParser::new(keys::LOG_FORMATS), help_heading = "Output")]
+    pub(crate) log_format: Option<String>,
+
     /// Say what is at least this important on stderr
     #[arg(long, global = true, value_name = "LEVEL", value_parser = PossibleValuesParser::new(keys::LOG_LEVELS), help_heading = "Output")]
     pub(crate) log_level: Option<String>,
@@ -77,6 +85,14 @@ pub(crate) struct GlobalFlags {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run the server
+    #[command(long_about = SERVE_ABOUT)]
+    Serve(ServeArguments),
+    /// Tell whether a server runs, and how it is
+    Status(StatusArguments),
+    /// Stop the server that runs
+    #[command(long_about = STOP_ABOUT)]
+    Stop(StopArguments),
     /// Check a recorded conversation of one of the five protocols
     #[command(long_about = INSPECT_ABOUT)]
     Inspect(InspectArguments),
@@ -95,6 +111,16 @@ pub(crate) enum HiddenCommand {
     /// Check or rewrite the generated parts of the reference pages
     #[command(name = "__docs")]
     Docs(DocsArguments),
+    /// Run the server for a starter that goes
+    #[command(name = detach::COMMAND)]
+    Serve {
+        /// Flags every command takes.
+        #[command(flatten)]
+        flags: GlobalFlags,
+        /// What the starter was asked for.
+        #[command(flatten)]
+        arguments: Box<ServeArguments>,
+    },
     /// Start a program, watch over it and end it with its whole group
     #[command(name = "__supervise")]
     Supervise,
@@ -113,6 +139,80 @@ pub(crate) enum Asked {
 pub(crate) fn parse() -> Result<Asked, clap::Error> {
     let hidden = std::env::args_os().nth(1).is_some_and(|word| word.as_encoded_bytes().starts_with(b"__"));
     if hidden { HiddenCommand::try_parse().map(Asked::Hidden) } else { Cli::try_parse().map(Asked::Public) }
+}
+
+const SERVE_ABOUT: &str = "\
+Runs the server in the foreground until Ctrl-C, SIGTERM or `loggia stop`. It listens on an address for clients with \
+a token, and on a Unix socket for processes of the same user, and tells where when it is ready.
+
+The first signal lets requests finish, for at most five seconds. The second one ends everything at once. Sessions are \
+durable in either case.
+
+There is one server per user. Other machines are heard only over TLS, unless `--insecure` is given.";
+
+const STOP_ABOUT: &str = "\
+Asks the server to stop and waits until it has. It is not an error when no server runs.";
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Listen on this address; port 0 takes a free one [default: 127.0.0.1:3199]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) addr: Option<String>,
+    /// Register this directory as a workspace; may be repeated
+    ///
+    /// Without it, the workspace around the current directory is registered, if there is one.
+    #[arg(long = "workspace", value_name = "DIR")]
+    pub(crate) workspaces: Vec<PathBuf>,
+    /// Use this model for new sessions, as `provider:model`
+    ///
+    /// There is one provider so far: `scripted:FILE` plays a script. Without a model everything works but prompts.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Tell that the server is ready as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show the page in a browser
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Return when the server is ready, and leave it running
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// Encrypt connections with a certificate of our own, which is made once
+    #[arg(long, value_enum, value_name = "KIND", conflicts_with = "tls_cert", help_heading = "Encryption")]
+    pub(crate) tls: Option<TlsKind>,
+    /// Encrypt connections with the certificate in this PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = "Encryption")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The certificate's private key, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert", help_heading = "Encryption")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Let other machines connect without encryption
+    #[arg(long, help_heading = "Encryption")]
+    pub(crate) insecure: bool,
+}
+
+/// Where a certificate comes from, if not from files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TlsKind {
+    /// Made once, signed by itself, kept in the data directory; its fingerprint is told
+    SelfSigned,
+}
+
+/// Arguments of `status`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `stop`.
+#[derive(Debug, Args)]
+pub(crate) struct StopArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Look at the configuration.

@@ -24,8 +24,10 @@ use tracing::level_filters::LevelFilter;
 
 pub(crate) use error::ConfigError;
 pub(crate) use layers::{Ignored, Setting};
+pub(crate) use load::OwnFlag;
 
 use crate::cli::GlobalFlags;
+use crate::logging::Format;
 use crate::{color, env_vars, logging};
 use keys::Key;
 use places::Places;
@@ -40,7 +42,7 @@ pub(crate) struct Config {
 
 impl Config {
     /// Reads all layers of this process and settles each key.
-    pub(crate) fn load(flags: &GlobalFlags) -> Result<Self, ConfigError> {
+    pub(crate) fn load(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<Self, ConfigError> {
         let variables = env_vars::ours();
         let places = Places::find()?;
         let mut layers = vec![load::user_file(&places.user_file())?];
@@ -49,7 +51,7 @@ impl Config {
             layers.push(load::workspace_file(&Places::workspace_file(root), trust)?);
         }
         layers.push(load::variables(&variables)?);
-        layers.push(load::flags(flags)?);
+        layers.push(load::flags(flags, of_command)?);
         Ok(Self { settings: layers::settle(layers), user_file: places.user_file() })
     }
 
@@ -76,6 +78,36 @@ impl Config {
     /// `log.level`.
     pub(crate) fn log_level(&self) -> LevelFilter {
         logging::level(self.text(&keys::LOG_LEVEL))
+    }
+
+    /// `log.format`.
+    pub(crate) fn log_format(&self) -> Format {
+        logging::format(self.text(&keys::LOG_FORMAT))
+    }
+
+    /// `server.addr`.
+    pub(crate) fn server_addr(&self) -> &str {
+        self.text(&keys::SERVER_ADDR)
+    }
+
+    /// `server.hosts`.
+    pub(crate) fn server_hosts(&self) -> Vec<String> {
+        self.list(&keys::SERVER_HOSTS)
+    }
+
+    /// `server.origins`.
+    pub(crate) fn server_origins(&self) -> Vec<String> {
+        self.list(&keys::SERVER_ORIGINS)
+    }
+
+    /// `model.default`, if one is set.
+    pub(crate) fn model(&self) -> Option<&str> {
+        Some(self.text(&keys::MODEL_DEFAULT)).filter(|name| !name.is_empty())
+    }
+
+    fn list(&self, key: &Key) -> Vec<String> {
+        let words = self.text(key).split(',').map(str::trim).filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
     }
 
     fn text(&self, key: &Key) -> &str {

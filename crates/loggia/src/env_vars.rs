@@ -29,7 +29,13 @@ pub(crate) const CONFIG_DIR: Variable = Variable {
 /// Where lasting data is kept.
 pub(crate) const DATA_DIR: Variable = Variable {
     name: "LOGGIA_DATA_DIR",
-    doc: "Directory of lasting data (the trust store now), as an absolute path. Otherwise `$XDG_DATA_HOME/loggia`, otherwise `~/.local/share/loggia`.",
+    doc: "Directory of lasting data (sessions, tokens, policies, the trust store), as an absolute path. Otherwise `$XDG_DATA_HOME/loggia`, otherwise `~/.local/share/loggia`.",
+};
+
+/// Where sockets are.
+pub(crate) const RUNTIME_DIR: Variable = Variable {
+    name: "LOGGIA_RUNTIME_DIR",
+    doc: "Directory of sockets and of the daemon's lock, as an absolute path. Otherwise `$XDG_RUNTIME_DIR/loggia`, otherwise `run` in the directory of lasting data.",
 };
 
 /// The short name people try first for the model.
@@ -39,7 +45,7 @@ pub(crate) const MODEL: Variable = Variable {
 };
 
 /// The variables that are not named after a key, in documentation order.
-pub(crate) const OTHERS: &[&Variable] = &[&CONFIG_DIR, &DATA_DIR, &MODEL];
+pub(crate) const OTHERS: &[&Variable] = &[&CONFIG_DIR, &DATA_DIR, &RUNTIME_DIR, &MODEL];
 
 /// The variables of this process that are ours to read. An empty one counts as not set.
 pub(crate) fn ours() -> Vec<(OsString, OsString)> {

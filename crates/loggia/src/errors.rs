@@ -18,6 +18,7 @@ use std::path::PathBuf;
 
 use crate::color::{ERROR, HINT, WARNING};
 use crate::config::{Config, ConfigError};
+use crate::daemon::DaemonError;
 use crate::exit_code::ExitCode;
 use crate::output::printable;
 
@@ -27,6 +28,9 @@ pub(crate) enum Error {
     /// The configuration does not make sense.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// A daemon does not come up, does not answer, or did not end well.
+    #[error(transparent)]
+    Daemon(#[from] DaemonError),
     /// `config show` was asked for a key that does not exist.
     #[error("there is no key `{key}`")]
     NoSuchKey {
@@ -98,6 +102,7 @@ impl Error {
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Config(_) => ErrorKind::Configuration,
+            Self::Daemon(error) => error.kind(),
             Self::NoSuchKey { .. } => ErrorKind::Usage,
             Self::Input { .. } => ErrorKind::Unavailable,
             Self::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => ErrorKind::ClosedOutput,
@@ -111,6 +116,7 @@ impl Error {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Config(error) => error.hint(),
+            Self::Daemon(error) => error.hint(),
             Self::NoSuchKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::NoSuchKey { nearest: None, .. } => Some("`loggia config show` lists all keys".to_owned()),
             Self::StaleDocs { repair, .. } => Some(format!("run `{repair}`")),
@@ -179,6 +185,11 @@ pub(crate) fn warn_of_ignored(config: &Config) {
         let hint = ignored.peek().is_none().then_some(hint);
         say("warning", WARNING, &message, &[], hint.as_deref());
     }
+}
+
+/// Tells something to look at, and what to do about it.
+pub(crate) fn warn(message: &str, hint: &str) {
+    say("warning", WARNING, message, &[], Some(hint));
 }
 
 /// Tells a plain fact on stderr.

@@ -40,17 +40,17 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Failure,
         number: 1,
-        meaning: "Something broke that should not have: the output could not be written, or Loggia has a bug.",
+        meaning: "Something broke that should not have: the output could not be written, a second signal ended the server at once, or Loggia has a bug.",
     },
     Row {
         code: ExitCode::Usage,
         number: 2,
-        meaning: "Wrong usage: an unknown command, flag or key name, or no command at all.",
+        meaning: "Wrong usage: an unknown command, flag or key name, no command at all, or an address that would be open to other machines without encryption.",
     },
     Row {
         code: ExitCode::Configuration,
         number: 3,
-        meaning: "Wrong configuration: a file, a `LOGGIA_*` variable or `--set` has an unknown key or a value that does not fit.",
+        meaning: "Wrong configuration: a file, a `LOGGIA_*` variable or `--set` has an unknown key or a value that does not fit; or a model, a certificate or a workspace that is named cannot be used.",
     },
     Row {
         code: ExitCode::Faults,
@@ -60,7 +60,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Unavailable,
         number: 5,
-        meaning: "Something outside could not be read or reached, such as an input file.",
+        meaning: "Something outside could not be read, reached or had: an input file, a server that does not run or does not answer, an address or a store that another process has.",
     },
 ];
 
@@ -68,6 +68,11 @@ impl ExitCode {
     /// The number the shell sees.
     pub(crate) fn number(self) -> u8 {
         TABLE.iter().find(|row| row.code == self).map_or(1, |row| row.number)
+    }
+
+    /// The ending a number stands for; one that stands for none is a failure.
+    pub(crate) fn of_number(number: i32) -> Self {
+        TABLE.iter().find(|row| i32::from(row.number) == number).map_or(Self::Failure, |row| row.code)
     }
 }
 
@@ -107,5 +112,7 @@ mod tests {
         assert_eq!(rows, all);
         let numbers: Vec<_> = all.map(ExitCode::number).into();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(all.map(|code| ExitCode::of_number(code.number().into())), all);
+        assert_eq!(ExitCode::of_number(137), ExitCode::Failure);
     }
 }

@@ -10,6 +10,7 @@ mod cli;
 mod color;
 mod commands;
 mod config;
+mod daemon;
 mod env_vars;
 mod errors;
 mod exit_code;
@@ -19,10 +20,12 @@ mod nearest;
 mod output;
 mod supervise;
 
-use crate::cli::{Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand};
-use crate::config::Config;
+use crate::cli::{Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ServeArguments};
+use crate::commands::serve::Starter;
+use crate::config::{Config, OwnFlag};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
+use crate::logging::Format;
 
 fn main() -> std::process::ExitCode {
     color::settle(color::asked_early());
@@ -30,6 +33,7 @@ fn main() -> std::process::ExitCode {
         Ok(Asked::Public(cli)) => run(cli),
         Ok(Asked::Hidden(HiddenCommand::Supervise)) => return supervise::run(),
         Ok(Asked::Hidden(HiddenCommand::Docs(arguments))) => commands::docs::run(&arguments),
+        Ok(Asked::Hidden(HiddenCommand::Serve { flags, arguments })) => serve_detached(&flags, &arguments),
         Err(error) => return errors::report_usage(&error).into(),
     };
     match done {
@@ -40,26 +44,47 @@ fn main() -> std::process::ExitCode {
 
 fn run(cli: Cli) -> Result<ExitCode, Error> {
     match cli.command {
+        // Its configuration is read by the process that stays.
+        Command::Serve(arguments) if arguments.detach => commands::serve::detach(&cli.flags, &arguments),
+        Command::Serve(arguments) => {
+            let config = start(&cli.flags, &commands::serve::own_flags(&arguments))?;
+            commands::serve::run(&config, &arguments, Starter::Stays)
+        }
         Command::Inspect(arguments) => {
-            start(&cli.flags)?;
+            start(&cli.flags, &[])?;
             commands::inspect::run(&arguments)
         }
         Command::Config(ConfigCommand::Show(arguments)) => {
-            commands::config_show::run(&start(&cli.flags)?, &arguments)
+            commands::config_show::run(&start(&cli.flags, &[])?, &arguments)
         }
         // The rest must work however broken the configuration is.
+        Command::Status(arguments) => commands::status::run(&arguments),
+        Command::Stop(arguments) => commands::stop::run(&arguments),
         Command::Config(ConfigCommand::Path(arguments)) => commands::config_path::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     }
 }
 
+/// A daemon whose starter goes. What it logs is looked at later.
+fn serve_detached(flags: &GlobalFlags, arguments: &ServeArguments) -> Result<ExitCode, Error> {
+    daemon::detach::leave_terminal();
+    let config = Config::load(flags, &commands::serve::own_flags(arguments))?;
+    let format = config.log_format();
+    begin(&config, if format == Format::Text { Format::TimedText } else { format });
+    commands::serve::run(&config, arguments, Starter::Goes)
+}
+
 /// Loads the configuration and makes colours and the log follow it.
-fn start(flags: &GlobalFlags) -> Result<Config, Error> {
-    let config = Config::load(flags)?;
-    color::settle(config.color());
-    logging::start(config.log_level());
-    if config.log_level() >= tracing::level_filters::LevelFilter::WARN {
-        errors::warn_of_ignored(&config);
-    }
+fn start(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<Config, Error> {
+    let config = Config::load(flags, of_command)?;
+    begin(&config, config.log_format());
     Ok(config)
+}
+
+fn begin(config: &Config, format: Format) {
+    color::settle(config.color());
+    logging::start(config.log_level(), format);
+    if config.log_level() >= tracing::level_filters::LevelFilter::WARN {
+        errors::warn_of_ignored(config);
+    }
 }

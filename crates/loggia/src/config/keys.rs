@@ -61,6 +61,8 @@ pub(crate) enum Tightness {
 const POLICY_PRESETS: &[&str] = &["read-only", "ask", "auto-edit", "full"];
 /// Choices of `ui.color` and `--color`.
 pub(crate) const COLOR_CHOICES: [&str; 3] = ["auto", "always", "never"];
+/// Choices of `log.format` and `--log-format`.
+pub(crate) const LOG_FORMATS: [&str; 2] = ["text", "json"];
 /// Choices of `log.level` and `--log-level`, from silent to loud.
 pub(crate) const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -70,7 +72,27 @@ pub(crate) static SERVER_ADDR: Key = Key {
     kind: ValueType::Address,
     default: text("127.0.0.1:3199"),
     doc: "Address the http door listens on.",
-    used_by: UsedBy::NotBuiltYet("http door"),
+    used_by: UsedBy::Now("`loggia serve`"),
+    workspace: WorkspaceRule::Never("it decides who can reach the server"),
+};
+
+/// Names the http door answers to.
+pub(crate) static SERVER_HOSTS: Key = Key {
+    path: "server.hosts",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "Names and addresses, separated by commas, under which the http door may be asked besides the loopback's and its own.",
+    used_by: UsedBy::Now("`loggia serve`"),
+    workspace: WorkspaceRule::Never("it decides who can reach the server"),
+};
+
+/// Pages that may use the http door.
+pub(crate) static SERVER_ORIGINS: Key = Key {
+    path: "server.origins",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "Origins, separated by commas, whose pages may ask the http door besides its own.",
+    used_by: UsedBy::Now("`loggia serve`"),
     workspace: WorkspaceRule::Never("it decides who can reach the server"),
 };
 
@@ -93,6 +115,16 @@ pub(crate) static LOG_LEVEL: Key = Key {
     workspace: WorkspaceRule::Never("it could hide the warnings about the workspace itself"),
 };
 
+/// How the log is written.
+pub(crate) static LOG_FORMAT: Key = Key {
+    path: "log.format",
+    kind: ValueType::Choice(&LOG_FORMATS),
+    default: text("text"),
+    doc: "How the log is written: lines for people, or one JSON object a line with the time.",
+    used_by: UsedBy::Now("every command that reads the configuration"),
+    workspace: WorkspaceRule::Never("it could hide the warnings about the workspace itself"),
+};
+
 /// Whether output is coloured.
 pub(crate) static UI_COLOR: Key = Key {
     path: "ui.color",
@@ -108,8 +140,8 @@ pub(crate) static MODEL_DEFAULT: Key = Key {
     path: "model.default",
     kind: ValueType::Text,
     default: text(""),
-    doc: "Model of new sessions, as `provider:model`; empty means that Loggia looks for one.",
-    used_by: UsedBy::NotBuiltYet("models"),
+    doc: "Model of new sessions, as `provider:model`. There is one provider so far: `scripted:FILE` plays a script. Empty means none.",
+    used_by: UsedBy::Now("`loggia serve`"),
     workspace: WorkspaceRule::Never("it decides who is sent the code"),
 };
 
@@ -197,8 +229,11 @@ static LIMITS_GUEST_RESTART_ATTEMPTS: Key = Key {
 /// Every key, in documentation order.
 pub(crate) static ALL: &[&Key] = &[
     &SERVER_ADDR,
+    &SERVER_HOSTS,
+    &SERVER_ORIGINS,
     &SERVER_IDLE_EXIT_MINUTES,
     &LOG_LEVEL,
+    &LOG_FORMAT,
     &UI_COLOR,
     &MODEL_DEFAULT,
     &POLICY_PRESET,

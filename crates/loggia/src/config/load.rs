@@ -58,8 +58,19 @@ pub(crate) fn variables(variables: &[(OsString, OsString)]) -> Result<Layer, Con
     Ok(Layer::trusted(assignments))
 }
 
-/// The flags as a layer. A flag of its own is stronger than `--set`: it goes on top.
-pub(crate) fn flags(flags: &GlobalFlags) -> Result<Layer, ConfigError> {
+/// A flag that sets one key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnFlag<'a> {
+    pub(crate) key: &'static Key,
+    /// As it is typed.
+    pub(crate) name: &'static str,
+    /// What was given, if it was.
+    pub(crate) text: Option<&'a str>,
+}
+
+/// The flags as a layer. A flag of its own, be it of every command or of the one that runs, is stronger than `--set`:
+/// it goes on top.
+pub(crate) fn flags(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<Layer, ConfigError> {
     let mut assignments = Vec::new();
     for (path, text) in &flags.set {
         let key = keys::find(path).ok_or_else(|| ConfigError::UnknownKeyInFlag {
@@ -69,13 +80,15 @@ pub(crate) fn flags(flags: &GlobalFlags) -> Result<Layer, ConfigError> {
         let value = read_text(key, text, "--set")?;
         assignments.push(Assignment { key, value, origin: Origin::Flag { name: "--set".to_owned() } });
     }
-    let own = [
-        (&keys::UI_COLOR, "--color", flags.color.as_deref()),
-        (&keys::LOG_LEVEL, "--log-level", flags.log_level.as_deref()),
-        (&keys::LOG_LEVEL, "--quiet", flags.quiet.then_some("error")),
-        (&keys::LOG_LEVEL, "--verbose", verbosity(flags.verbose)),
+    let own = |key, name, text| OwnFlag { key, name, text };
+    let of_all = [
+        own(&keys::UI_COLOR, "--color", flags.color.as_deref()),
+        own(&keys::LOG_FORMAT, "--log-format", flags.log_format.as_deref()),
+        own(&keys::LOG_LEVEL, "--log-level", flags.log_level.as_deref()),
+        own(&keys::LOG_LEVEL, "--quiet", flags.quiet.then_some("error")),
+        own(&keys::LOG_LEVEL, "--verbose", verbosity(flags.verbose)),
     ];
-    for (key, name, text) in own {
+    for &OwnFlag { key, name, text } in of_all.iter().chain(of_command) {
         if let Some(text) = text {
             let value = read_text(key, text, name)?;
             assignments.push(Assignment { key, value, origin: Origin::Flag { name: name.to_owned() } });

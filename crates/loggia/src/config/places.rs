@@ -1,6 +1,6 @@
-//! Where configuration lives: the user's directories and the workspace around the current directory.
+//! Where things live: the user's directories and the workspace around the current directory.
 //!
-//! Only looks; reads no file's content.
+//! Only looks; reads no file's content and makes no directory.
 
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,7 @@ const ROOT_MARKS: [&str; 2] = [WORKSPACE_DIRECTORY, ".git"];
 pub(crate) struct Places {
     config: PathBuf,
     data: PathBuf,
+    runtime: PathBuf,
     /// The workspace around the current directory, if there is one, by its real path.
     pub(crate) workspace: Option<PathBuf>,
 }
@@ -27,12 +28,29 @@ pub(crate) struct Places {
 impl Places {
     /// Looks at the environment and at the directories above the current one.
     pub(crate) fn find() -> Result<Self, ConfigError> {
+        let data = directory(&env_vars::DATA_DIR, etcetera::base_strategy::Xdg::data_dir)?;
         Ok(Self {
             config: directory(&env_vars::CONFIG_DIR, etcetera::base_strategy::Xdg::config_dir)?,
-            data: directory(&env_vars::DATA_DIR, etcetera::base_strategy::Xdg::data_dir)?,
+            runtime: runtime(&data)?,
+            data,
             // A current directory that no longer exists is in no workspace.
             workspace: std::env::current_dir().ok().and_then(|start| workspace_root(&start)),
         })
+    }
+
+    /// Where the user's settings are.
+    pub(crate) fn config(&self) -> &Path {
+        &self.config
+    }
+
+    /// Where lasting data is kept.
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Where sockets are, as it was asked for; they may need a shorter name.
+    pub(crate) fn runtime(&self) -> &Path {
+        &self.runtime
     }
 
     /// The user's own file.
@@ -51,19 +69,35 @@ impl Places {
     }
 }
 
+/// The variable's directory, else ours under the XDG one, else one among our data: it is always ours alone.
+fn runtime(data: &Path) -> Result<PathBuf, ConfigError> {
+    if let Some(path) = given(&env_vars::RUNTIME_DIR)? {
+        return Ok(path);
+    }
+    let xdg = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    Ok(xdg.map_or_else(|| data.join("run"), |xdg| xdg.join("loggia")))
+}
+
 /// The variable's directory, else ours under the XDG one.
 fn directory(
     variable: &Variable,
     base: impl FnOnce(&etcetera::base_strategy::Xdg) -> PathBuf,
 ) -> Result<PathBuf, ConfigError> {
+    if let Some(path) = given(variable)? {
+        return Ok(path);
+    }
+    match etcetera::base_strategy::Xdg::new() {
+        Ok(xdg) => Ok(base(&xdg).join("loggia")),
+        Err(source) => Err(ConfigError::NoHome { name: variable.name, source }),
+    }
+}
+
+/// The directory a variable names.
+fn given(variable: &Variable) -> Result<Option<PathBuf>, ConfigError> {
     match std::env::var_os(variable.name).filter(|value| !value.is_empty()).map(PathBuf::from) {
         // Relative to what? A workspace could be put in the place of the user's own directory.
         Some(path) if path.is_relative() => Err(ConfigError::RelativeDirectory { name: variable.name, path }),
-        Some(path) => Ok(path),
-        None => match etcetera::base_strategy::Xdg::new() {
-            Ok(xdg) => Ok(base(&xdg).join("loggia")),
-            Err(source) => Err(ConfigError::NoHome { name: variable.name, source }),
-        },
+        path => Ok(path),
     }
 }
 

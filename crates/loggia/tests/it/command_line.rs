@@ -14,6 +14,9 @@ fn help_reads_well() {
     Usage: loggia [OPTIONS] <COMMAND>
 
     Commands:
+      serve        Run the server
+      status       Tell whether a server runs, and how it is
+      stop         Stop the server that runs
       inspect      Check a recorded conversation of one of the five protocols
       config       Look at the configuration
       completions  Print a completion script for a shell
@@ -27,21 +30,25 @@ fn help_reads_well() {
           --set <KEY=VALUE>  Set a configuration key for this run; may be repeated
 
     Output:
-          --color <WHEN>       Colour the output [possible values: auto, always, never]
-      -v, --verbose...         Say more on stderr: -v for info, -vv for debug, -vvv for trace
-      -q, --quiet              Say only what is an error
-          --log-level <LEVEL>  Say what is at least this important on stderr [possible values: off,
-                               error, warn, info, debug, trace]
+          --color <WHEN>         Colour the output [possible values: auto, always, never]
+      -v, --verbose...           Say more on stderr: -v for info, -vv for debug, -vvv for trace
+      -q, --quiet                Say only what is an error
+          --log-format <FORMAT>  Write the log like this [possible values: text, json]
+          --log-level <LEVEL>    Say what is at least this important on stderr [possible values: off,
+                                 error, warn, info, debug, trace]
 
     Examples:
+      loggia serve                               run the server for the workspace around this directory
+      loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
+      loggia status                              whether a server runs, and how it is
       loggia inspect                             look at a recorded conversation of each protocol
       loggia inspect hermes session.bin          check a recorded byte stream
       loggia config show                         every setting and where its value came from
       loggia --set policy.preset=read-only config show policy.preset
       loggia completions bash > ~/.local/share/bash-completion/completions/loggia
 
-    Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found; all are in
-    docs/reference/exit-codes.md.
+    Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable; all are
+    in docs/reference/exit-codes.md.
     [END]
     ");
 }
@@ -60,7 +67,7 @@ fn flags_without_a_command_are_a_usage_error() {
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: inspect, config, completions, help]
+      [subcommands: serve, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 
@@ -72,9 +79,16 @@ fn flags_without_a_command_are_a_usage_error() {
 #[test]
 fn every_public_command_has_its_own_help() {
     let stage = Stage::new();
-    for arguments in
-        [&["inspect"][..], &["config"], &["config", "show"], &["config", "path"], &["completions"]]
-    {
+    for arguments in [
+        &["serve"][..],
+        &["status"],
+        &["stop"],
+        &["inspect"],
+        &["config"],
+        &["config", "show"],
+        &["config", "path"],
+        &["completions"],
+    ] {
         let shown = stage.run(&[arguments, &["--help"]].concat());
         assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""), "{arguments:?}");
         assert!(shown.stdout.contains(&format!("Usage: loggia {}", arguments.join(" "))), "{arguments:?}");

@@ -59,12 +59,18 @@ impl Stage {
     }
 
     /// A run in the workspace, if there is one, else outside; to be completed.
-    #[expect(clippy::disallowed_methods, reason = "the binary under test, run to its end")]
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_loggia"));
+        let mut command = self.program(env!("CARGO_BIN_EXE_loggia"));
+        command.args(arguments);
+        command
+    }
+
+    /// The same with another program.
+    #[expect(clippy::disallowed_methods, reason = "the binary under test, or what becomes it")]
+    pub(crate) fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         let project = self.path("project");
         command
-            .args(arguments)
             .env_clear()
             .env("HOME", self.path("home"))
             .current_dir(if project.exists() { project } else { self.path("outside") })

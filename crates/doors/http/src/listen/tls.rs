@@ -1,0 +1,154 @@
+//! Certificates: read from files, or made once and kept.
+//!
+//! Knows PEM files and rustls. Refuses to know where connections come from. Invariant: a key we make is never in a file
+//! that others can read, and a certificate we made stays the same, so that clients can pin it.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::{self, PemObject as _};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use sha2::{Digest as _, Sha256};
+use tokio_rustls::TlsAcceptor;
+
+/// The certificate and the key we made, together: a file is there whole or not at all.
+const OWN_FILE: &str = "self-signed.pem";
+
+/// HTTP/2 for whoever can.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// A certificate with its key, ready for connections. Cheap to clone.
+#[derive(Clone)]
+pub struct Tls {
+    config: Arc<ServerConfig>,
+    fingerprint: String,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tls").field("fingerprint", &self.fingerprint).finish_non_exhaustive()
+    }
+}
+
+/// Why there is no certificate to use.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read, or holds nothing of the kind.
+    #[error("cannot read {what} from `{}`", path.display())]
+    Read {
+        /// What was looked for.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: pem::Error,
+    },
+    /// The certificate and the key do not make sense, or do not belong together.
+    #[error("the certificate in `{}` cannot be used", path.display())]
+    Unusable {
+        /// The certificate's file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: rustls::Error,
+    },
+    /// A certificate cannot be made.
+    #[error("cannot make a certificate")]
+    Make {
+        /// Why.
+        #[source]
+        source: rcgen::Error,
+    },
+    /// The certificate we made cannot be kept.
+    #[error("cannot keep the certificate in `{}`", path.display())]
+    Keep {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Tls {
+    /// A certificate, with those that vouch for it behind it, and its key, as PEM.
+    ///
+    /// # Errors
+    /// If a file cannot be read or the two do not belong together.
+    pub fn from_files(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
+        let unread = |what, path: &Path| {
+            let path = path.to_owned();
+            move |source| TlsError::Read { what, path, source }
+        };
+        let chain = CertificateDer::pem_file_iter(certificate)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(unread("a certificate", certificate))?;
+        let Some(first) = chain.first() else {
+            return Err(unread("a certificate", certificate)(pem::Error::NoItemsFound));
+        };
+        let fingerprint = fingerprint(first);
+        let key = PrivateKeyDer::from_pem_file(key).map_err(unread("a private key", key))?;
+        let unusable = |source| TlsError::Unusable { path: certificate.to_owned(), source };
+        let mut config =
+            ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+                .with_safe_default_protocol_versions()
+                .map_err(unusable)?
+                .with_no_client_auth()
+                .with_single_cert(chain, key)
+                .map_err(unusable)?;
+        config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
+        Ok(Self { config: Arc::new(config), fingerprint })
+    }
+
+    /// The certificate kept in a directory; it is made for these names, and signed by itself, if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be made, kept or read.
+    pub fn self_signed(directory: &Path, names: Vec<String>) -> Result<Self, TlsError> {
+        let path = Self::self_signed_file(directory);
+        if !path.exists() {
+            let made =
+                rcgen::generate_simple_self_signed(names).map_err(|source| TlsError::Make { source })?;
+            let text = made.cert.pem() + &made.signing_key.serialize_pem();
+            keep(directory, &path, &text).map_err(|source| TlsError::Keep { path: path.clone(), source })?;
+        }
+        Self::from_files(&path, &path)
+    }
+
+    /// Where [`Tls::self_signed`] keeps what it made. Clients can trust the certificate in it by name.
+    pub fn self_signed_file(directory: &Path) -> PathBuf {
+        directory.join(OWN_FILE)
+    }
+
+    /// The certificate's SHA-256, in pairs of digits with colons between, as people compare it.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::clone(&self.config))
+    }
+}
+
+/// Writes a file that only we can read, whole or not at all.
+fn keep(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let staged = path.with_extension("new");
+    let mut file: File =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&staged)?;
+    // One that a crash left behind has the rights it was made with.
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&staged, path)
+}
+
+fn fingerprint(certificate: &CertificateDer<'_>) -> String {
+    let digest = Sha256::digest(certificate);
+    digest.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":")
+}

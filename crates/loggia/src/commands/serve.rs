@@ -1,0 +1,124 @@
+//! `loggia serve`: runs the server here, or starts one that stays.
+
+use std::ffi::OsString;
+
+use crate::cli::{GlobalFlags, ServeArguments, TlsKind};
+use crate::config::places::Places;
+use crate::config::{Config, OwnFlag, keys};
+use crate::daemon::{self, Settings, TlsChoice, detach};
+use crate::errors::Error;
+use crate::exit_code::ExitCode;
+
+/// What becomes of whoever started us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Starter {
+    /// It waits for our end.
+    Stays,
+    /// It goes when we are ready.
+    Goes,
+}
+
+/// The flags that set a key of the configuration.
+pub(crate) fn own_flags(arguments: &ServeArguments) -> [OwnFlag<'_>; 2] {
+    [
+        OwnFlag { key: &keys::SERVER_ADDR, name: "--addr", text: arguments.addr.as_deref() },
+        OwnFlag { key: &keys::MODEL_DEFAULT, name: "--model", text: arguments.model.as_deref() },
+    ]
+}
+
+/// Runs the command.
+pub(crate) fn run(config: &Config, arguments: &ServeArguments, starter: Starter) -> Result<ExitCode, Error> {
+    let settings = Settings {
+        addr: config.server_addr().to_owned(),
+        hosts: config.server_hosts(),
+        origins: config.server_origins(),
+        tls: tls(arguments),
+        insecure: arguments.insecure,
+        model: config.model().map(str::to_owned),
+        workspaces: arguments.workspaces.clone(),
+        json: arguments.json,
+        open: arguments.open,
+        detached: starter == Starter::Goes,
+    };
+    daemon::run(&settings, &Places::find()?)?;
+    Ok(ExitCode::Success)
+}
+
+/// Starts a server that stays.
+pub(crate) fn detach(flags: &GlobalFlags, arguments: &ServeArguments) -> Result<ExitCode, Error> {
+    detach::start(written(flags, arguments))
+}
+
+fn tls(arguments: &ServeArguments) -> TlsChoice {
+    match (&arguments.tls_cert, &arguments.tls_key, arguments.tls) {
+        (Some(certificate), Some(key), _) => {
+            TlsChoice::Files { certificate: certificate.clone(), key: key.clone() }
+        }
+        (_, _, Some(TlsKind::SelfSigned)) => TlsChoice::SelfSigned,
+        _ => TlsChoice::Off,
+    }
+}
+
+/// The same, as it would be typed, but for the wish to be left alone.
+fn written(flags: &GlobalFlags, arguments: &ServeArguments) -> Vec<OsString> {
+    let GlobalFlags { set, color, verbose, quiet, log_level, log_format } = flags;
+    let ServeArguments { addr, workspaces, model, json, open, detach: _, tls, tls_cert, tls_key, insecure } =
+        arguments;
+    let mut words: Vec<OsString> = Vec::new();
+    let mut pair = |name: &str, value: OsString| {
+        // In one word, so that a value that begins with a dash stays a value.
+        let mut word = OsString::from(format!("{name}="));
+        word.push(value);
+        words.push(word);
+    };
+    for (key, value) in set {
+        pair("--set", format!("{key}={value}").into());
+    }
+    let texts = [
+        ("--color", color),
+        ("--log-level", log_level),
+        ("--log-format", log_format),
+        ("--addr", addr),
+        ("--model", model),
+    ];
+    for (name, text) in texts {
+        text.iter().for_each(|text| pair(name, text.into()));
+    }
+    workspaces.iter().for_each(|path| pair("--workspace", path.into()));
+    for (name, path) in [("--tls-cert", tls_cert), ("--tls-key", tls_key)] {
+        path.iter().for_each(|path| pair(name, path.into()));
+    }
+    if let Some(TlsKind::SelfSigned) = tls {
+        pair("--tls", "self-signed".into());
+    }
+    words.extend((0..*verbose).map(|_| "--verbose".into()));
+    let switches = [("--quiet", *quiet), ("--json", *json), ("--open", *open), ("--insecure", *insecure)];
+    words.extend(switches.into_iter().filter(|(_, on)| *on).map(|(name, _)| name.into()));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command, HiddenCommand};
+
+    #[test]
+    fn what_is_passed_on_means_the_same() {
+        let typed = "loggia --set a.b=c=d --color never -vv serve --addr [::1]:0 --workspace serve --workspace -x \
+                     --model scripted:--odd --json --open --detach --insecure --log-format json --tls self-signed";
+        let typed = typed.replace("--workspace -x", "--workspace=-x");
+        let cli = Cli::try_parse_from(typed.split_whitespace()).unwrap();
+        let Command::Serve(asked) = &cli.command else { panic!("another command") };
+        let words = written(&cli.flags, asked);
+        let all = ["loggia".into(), detach::COMMAND.into()].into_iter().chain(words);
+        let HiddenCommand::Serve { flags, mut arguments } = HiddenCommand::try_parse_from(all).unwrap()
+        else {
+            panic!("another command")
+        };
+        arguments.detach = true;
+        assert_eq!(format!("{flags:?}"), format!("{:?}", cli.flags));
+        assert_eq!(format!("{arguments:?}"), format!("{asked:?}"));
+    }
+}

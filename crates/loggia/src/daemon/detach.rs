@@ -1,0 +1,83 @@
+//! A daemon that stays when its starter goes.
+//!
+//! The starter runs our own executable again, in a session of its own, and waits. The new process says on its standard
+//! output that it is ready, and lets go of it; what goes wrong before that it says on the starter's standard error.
+//! From then on its log is a file.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::DaemonError;
+use crate::config::places::Places;
+use crate::errors::Error;
+use crate::exit_code::ExitCode;
+use crate::output::Printer;
+
+/// The hidden command that is a daemon whose starter goes.
+pub(crate) const COMMAND: &str = "__serve";
+
+const LOG_FILE: &str = "daemon.log";
+
+/// A log that has grown beyond this is put aside at the next start; one older log is kept.
+const MAX_LOG_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Starts a daemon with these arguments and waits until it is ready.
+#[expect(clippy::disallowed_methods, reason = "the daemon is meant to outlive whoever starts it")]
+pub(crate) fn start(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
+    let failed = |source| DaemonError::Start { source };
+    let mut child = Command::new(std::env::current_exe().map_err(failed)?)
+        .arg(COMMAND)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut told = Vec::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_end(&mut told).map_err(failed)?;
+    }
+    if told.is_empty() {
+        // It has said why.
+        let status = child.wait().map_err(failed)?;
+        return Ok(status.code().map_or(ExitCode::Failure, ExitCode::of_number));
+    }
+    let mut printer = Printer::new();
+    printer.bytes(&told)?;
+    printer.finish()?;
+    Ok(ExitCode::Success)
+}
+
+/// Leaves the starter's terminal: its signals are not for us.
+pub(crate) fn leave_terminal() {
+    if let Err(error) = rustix::process::setsid() {
+        tracing::debug!(%error, "there is no terminal to leave");
+    }
+}
+
+/// Where a daemon that was let go writes its log.
+pub(crate) fn log_file(places: &Places) -> PathBuf {
+    places.data().join(LOG_FILE)
+}
+
+/// Lets go of the starter: it may go now. What is logged from here on goes to a file.
+pub(crate) fn let_go(places: &Places) -> Result<(), DaemonError> {
+    let path = log_file(places);
+    let released = open_log(&path).and_then(|log| {
+        rustix::stdio::dup2_stderr(&log)?;
+        rustix::stdio::dup2_stdout(File::open("/dev/null")?)?;
+        // The directory we were started in may be unmounted one day.
+        std::env::set_current_dir("/")
+    });
+    released.map_err(|source| DaemonError::Directory { path, source })
+}
+
+fn open_log(path: &Path) -> io::Result<File> {
+    if path.metadata().is_ok_and(|found| found.len() > MAX_LOG_BYTES) {
+        std::fs::rename(path, path.with_extension("log.old"))?;
+    }
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}

@@ -1,0 +1,218 @@
+//! What can stand in the way of a daemon, and what to do about it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use loggia_engine::EngineError;
+use loggia_http::TlsError;
+use loggia_models::ScriptError;
+use loggia_store::OpenError;
+
+use super::lock::Record;
+use crate::errors::ErrorKind;
+
+/// A daemon that does not come up, does not answer, or did not end well.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DaemonError {
+    /// There is one.
+    #[error("a daemon is running already: {0}")]
+    Running(Record),
+    /// Its lock cannot be used.
+    #[error("cannot use the lock `{}`", path.display())]
+    Lock {
+        /// The lock's file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A directory of ours cannot be used.
+    #[error("cannot use the directory `{}`", path.display())]
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A directory of ours can be looked into by others.
+    #[error("others can look into the directory `{}`", path.display())]
+    OpenDirectory {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The system gives no threads or signals.
+    #[error("cannot start the runtime")]
+    Runtime {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The sessions cannot be opened.
+    #[error("cannot open the store")]
+    Store {
+        /// Why.
+        #[from]
+        source: OpenError,
+    },
+    /// The engine cannot start.
+    #[error("cannot start the engine")]
+    Engine {
+        /// Why.
+        #[source]
+        source: EngineError,
+    },
+    /// A directory cannot be a workspace.
+    #[error("cannot use `{}` as a workspace", path.display())]
+    Workspace {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: EngineError,
+    },
+    /// A model is named that nobody provides.
+    #[error("there is no model `{name}`")]
+    UnknownModel {
+        /// As it was written.
+        name: String,
+    },
+    /// A model's script cannot be read.
+    #[error("cannot read the script `{}`", path.display())]
+    ReadScript {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A model's script makes no sense.
+    #[error("the script `{}` cannot be understood", path.display())]
+    Script {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: ScriptError,
+    },
+    /// Others would hear everything.
+    #[error("`{address}` can be reached by other machines, and the connection would not be encrypted")]
+    Insecure {
+        /// What was to be bound.
+        address: SocketAddr,
+    },
+    /// There is no certificate to use.
+    #[error("cannot set up TLS")]
+    Tls {
+        /// Why.
+        #[from]
+        source: TlsError,
+    },
+    /// An address cannot be bound.
+    #[error("cannot listen on `{addr}`")]
+    Listen {
+        /// As it was written.
+        addr: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Somebody else answers where our socket should be.
+    #[error("somebody answers on `{}` already", path.display())]
+    SocketTaken {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// A listener broke while it was used.
+    #[error("cannot accept connections any more")]
+    Broken {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A second signal came.
+    #[error("stopped without waiting for what was under way")]
+    Cut,
+    /// Another process of ours cannot be started.
+    #[error("cannot start the daemon")]
+    Start {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// There is one, and it says nothing.
+    #[error("the daemon does not answer: {0}")]
+    Silent(Record),
+    /// It answers something else.
+    #[error("the daemon refused: {status}")]
+    Refused {
+        /// What it answered.
+        status: String,
+    },
+    /// It takes its time.
+    #[error("the daemon has not stopped yet: {0}")]
+    StillThere(Record),
+}
+
+impl DaemonError {
+    /// What it means to the caller.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Insecure { .. } => ErrorKind::Usage,
+            Self::UnknownModel { .. }
+            | Self::ReadScript { .. }
+            | Self::Script { .. }
+            | Self::Workspace { .. }
+            | Self::Tls { .. } => ErrorKind::Configuration,
+            Self::Running(_)
+            | Self::Listen { .. }
+            | Self::SocketTaken { .. }
+            | Self::Store { .. }
+            | Self::Directory { .. }
+            | Self::OpenDirectory { .. }
+            | Self::Lock { .. }
+            | Self::Silent(_)
+            | Self::Refused { .. }
+            | Self::StillThere(_) => ErrorKind::Unavailable,
+            Self::Runtime { .. }
+            | Self::Engine { .. }
+            | Self::Broken { .. }
+            | Self::Cut
+            | Self::Start { .. } => ErrorKind::Internal,
+        }
+    }
+
+    /// What to try.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Running(_) => "`loggia status` tells more about it, `loggia stop` stops it",
+            Self::Store { source: OpenError::InUse { .. } } => {
+                "it has another runtime directory: set `LOGGIA_RUNTIME_DIR` to find it, or `LOGGIA_DATA_DIR` to have data of its own"
+            }
+            Self::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+                "another server may be running; stop it, or pass `--addr 127.0.0.1:0` to take a free port"
+            }
+            Self::Insecure { .. } => {
+                "add `--tls self-signed`, or `--insecure` if the network is as safe as this machine"
+            }
+            Self::UnknownModel { .. } => {
+                "there is one provider so far, which plays a script: `--model scripted:FILE`"
+            }
+            Self::SocketTaken { .. } => {
+                "set `LOGGIA_RUNTIME_DIR` to a directory of its own, or stop whoever answers"
+            }
+            Self::OpenDirectory { path } => {
+                let path = path.display();
+                return Some(format!(
+                    "if it is only for Loggia, close it with `chmod 700 '{path}'`; else name another"
+                ));
+            }
+            Self::Silent(record) | Self::StillThere(record) => {
+                return Some(format!("look at it with `ps {0}`, end it with `kill {0}`", record.pid));
+            }
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+}

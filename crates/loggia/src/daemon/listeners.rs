@@ -1,0 +1,213 @@
+//! Where a daemon listens.
+//!
+//! Knows addresses, certificates and sockets in the file system, and which of them are safe. Invariant: other machines
+//! are heard only over TLS, unless somebody said otherwise; and a socket file is replaced only if nobody answers on it.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use loggia_http::{Listener, Tls};
+use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixSocket};
+
+use super::directories::RuntimeDirectory;
+use super::systemd::Activated;
+use super::{DaemonError, Settings, TlsChoice};
+use crate::config::places::Places;
+use crate::errors;
+
+/// How many connections may wait to be accepted. With the usual 128, a burst makes clients wait a second each; the system
+/// lowers it if it knows better.
+const BACKLOG: u32 = 1024;
+
+/// Names that always lead to this machine.
+const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// Listeners that accept, though nobody serves them yet.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub(crate) listeners: Vec<Listener>,
+    pub(crate) place: Place,
+}
+
+/// Where that is.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) url: String,
+    pub(crate) http_socket: PathBuf,
+    /// The certificate's, for clients to compare.
+    pub(crate) fingerprint: Option<String>,
+    /// The certificate we made, for clients to trust.
+    pub(crate) certificate: Option<PathBuf>,
+}
+
+/// Binds everything.
+pub(crate) async fn bind(
+    settings: &Settings,
+    places: &Places,
+    runtime: &RuntimeDirectory,
+    activated: Activated,
+) -> Result<Bound, DaemonError> {
+    let (tls, certificate) = tls(settings, places)?;
+    let listeners = match activated.tcp.is_empty() {
+        true => vec![bind_tcp(settings, tls.is_some()).await?],
+        false => adopt(activated.tcp, settings, tls.is_some())?,
+    };
+    let failed = |source| DaemonError::Listen { addr: settings.addr.clone(), source };
+    let first = listeners.first().ok_or_else(|| failed(io::ErrorKind::AddrNotAvailable.into()))?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{}", reachable(first.local_addr().map_err(failed)?));
+    let http_socket = runtime.http_socket();
+    let fingerprint = tls.as_ref().map(|tls| tls.fingerprint().to_owned());
+    let mut all: Vec<_> =
+        listeners.into_iter().map(|listener| Listener::Tcp(listener, tls.clone())).collect();
+    all.push(Listener::Unix(bind_unix(&http_socket)?));
+    for listener in activated.unix {
+        all.push(Listener::Unix(UnixListener::from_std(listener).map_err(failed)?));
+    }
+    Ok(Bound { listeners: all, place: Place { url, http_socket, fingerprint, certificate } })
+}
+
+/// Takes the sockets away, so that nobody knocks in vain.
+pub(crate) fn leave(runtime: &RuntimeDirectory) {
+    if let Err(error) = fs::remove_file(runtime.http_socket()) {
+        tracing::debug!(%error, "the socket stays");
+    }
+}
+
+/// The certificate to use, and its file if we made it.
+fn tls(settings: &Settings, places: &Places) -> Result<(Option<Tls>, Option<PathBuf>), DaemonError> {
+    Ok(match &settings.tls {
+        TlsChoice::Off => (None, None),
+        TlsChoice::Files { certificate, key } => (Some(Tls::from_files(certificate, key)?), None),
+        TlsChoice::SelfSigned => {
+            let mut names: Vec<String> = OWN_NAMES.map(str::to_owned).into();
+            let others = settings.hosts.iter().map(String::as_str).chain([settings.host()]);
+            for name in others {
+                if names.iter().all(|known| known != name) {
+                    names.push(name.to_owned());
+                }
+            }
+            let directory = places.data().join("tls");
+            let tls = Tls::self_signed(&directory, names)?;
+            (Some(tls), Some(Tls::self_signed_file(&directory)))
+        }
+    })
+}
+
+async fn bind_tcp(settings: &Settings, encrypted: bool) -> Result<TcpListener, DaemonError> {
+    let failed = |source| DaemonError::Listen { addr: settings.addr.clone(), source };
+    let addresses: Vec<_> = tokio::net::lookup_host(&settings.addr).await.map_err(failed)?.collect();
+    for address in &addresses {
+        check(*address, settings, encrypted)?;
+    }
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in addresses {
+        match listen(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(failed(last))
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A server that was just stopped must not keep the next one from its port.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Sockets that were opened for us.
+fn adopt(
+    given: Vec<std::net::TcpListener>,
+    settings: &Settings,
+    encrypted: bool,
+) -> Result<Vec<TcpListener>, DaemonError> {
+    let failed = |source| DaemonError::Listen { addr: "a socket that was handed over".to_owned(), source };
+    let adopt = |listener: std::net::TcpListener| {
+        check(listener.local_addr().map_err(failed)?, settings, encrypted)?;
+        TcpListener::from_std(listener).map_err(failed)
+    };
+    given.into_iter().map(adopt).collect()
+}
+
+/// Whether an address may be listened on.
+fn check(address: SocketAddr, settings: &Settings, encrypted: bool) -> Result<(), DaemonError> {
+    if address.ip().is_loopback() || encrypted {
+        return Ok(());
+    }
+    if !settings.insecure {
+        return Err(DaemonError::Insecure { address });
+    }
+    errors::warn(
+        &format!(
+            "`{address}` can be reached by other machines, and everything they send and get can be read on the way"
+        ),
+        "`--tls self-signed` would encrypt it",
+    );
+    Ok(())
+}
+
+/// An address people can open: not all systems take "any address" as one.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    address
+}
+
+fn bind_unix(path: &Path) -> Result<UnixListener, DaemonError> {
+    let failed = |source| DaemonError::Listen { addr: path.display().to_string(), source };
+    if let Ok(found) = fs::symlink_metadata(path) {
+        // A file that is no socket is not ours to remove; binding will say that it is in the way.
+        if found.file_type().is_socket() {
+            if UnixStream::connect(path).is_ok() {
+                return Err(DaemonError::SocketTaken { path: path.to_owned() });
+            }
+            fs::remove_file(path).map_err(failed)?;
+        }
+    }
+    let listener = UnixSocket::new_stream().and_then(|socket| {
+        socket.bind(path)?;
+        socket.listen(BACKLOG)
+    });
+    let listener = listener.map_err(failed)?;
+    // Nobody else can have connected meanwhile: the directory is closed to them.
+    fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(failed)?;
+    Ok(listener)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_address_is_told_as_one_that_can_be_opened() {
+        let told = |address: &str| reachable(address.parse().unwrap()).to_string();
+        assert_eq!(told("0.0.0.0:80"), "127.0.0.1:80");
+        assert_eq!(told("[::]:80"), "[::1]:80");
+        assert_eq!(told("192.168.1.2:80"), "192.168.1.2:80");
+    }
+
+    #[tokio::test]
+    async fn only_a_socket_nobody_answers_on_is_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("http.sock");
+        let first = bind_unix(&path).unwrap();
+        assert!(matches!(bind_unix(&path), Err(DaemonError::SocketTaken { .. })));
+        drop(first);
+        bind_unix(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "not a socket").unwrap();
+        assert!(matches!(bind_unix(&path), Err(DaemonError::Listen { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "not a socket");
+    }
+}

@@ -1,0 +1,104 @@
+//! The parts of a daemon, put together.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use loggia_domain::{ModelCatalogue, Runner};
+use loggia_engine::{Engine, IndexFinder};
+use loggia_http::Door;
+use loggia_runner::CommandRunner;
+use loggia_store::SqliteStore;
+use loggia_wire::child::Keeper;
+use tokio_util::sync::CancellationToken;
+
+use super::directories::RuntimeDirectory;
+use super::{DaemonError, Settings, models};
+use crate::config::places::Places;
+
+/// The hidden command under which our own executable keeps what it runs.
+const KEEPER: &str = "__supervise";
+
+/// Everything that can be had before anything runs.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    engine: loggia_engine::Parts,
+    engine_settings: loggia_engine::Settings,
+    door_settings: loggia_http::Settings,
+}
+
+impl Prepared {
+    /// Opens what is to be opened.
+    pub(crate) fn new(
+        settings: &Settings,
+        places: &Places,
+        runtime: &RuntimeDirectory,
+    ) -> Result<Self, DaemonError> {
+        let models: Arc<dyn ModelCatalogue> = models::find(settings.model.as_deref())?;
+        let keeper = Keeper::this_executable(KEEPER).map_err(|source| DaemonError::Start { source })?;
+        let runner: Arc<dyn Runner> =
+            Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
+        let index: IndexFinder = Arc::new(|_| None);
+        let store = Arc::new(SqliteStore::open(&places.data().join("store"))?);
+        let tools = Arc::new(|root: &Arc<_>| loggia_tools::standard(Arc::clone(root)));
+        let hidden = vec![places.config().to_owned(), runtime.path().to_owned()];
+        let engine_settings = loggia_engine::Settings {
+            home: etcetera::home_dir().ok(),
+            hidden,
+            ..loggia_engine::Settings::new(places.data().to_owned())
+        };
+        Ok(Self {
+            engine: loggia_engine::Parts { store, models, tools, runner, index },
+            engine_settings,
+            door_settings: door_settings(settings, places),
+        })
+    }
+
+    /// Starts the engine and puts its door in front of it.
+    pub(crate) async fn start(self, stop: CancellationToken) -> Result<(Engine, Door), DaemonError> {
+        let Self { engine: parts, engine_settings, door_settings } = self;
+        let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
+        let engine = Engine::start(parts, engine_settings).await;
+        let engine = engine.map_err(|source| DaemonError::Engine { source })?;
+        let door =
+            Door::new(loggia_http::Parts { engine: engine.clone(), models, index, stop }, door_settings);
+        Ok((engine, door))
+    }
+}
+
+/// What the http door is told. The host we are to listen on is a name of ours; "any address" is none.
+fn door_settings(settings: &Settings, places: &Places) -> loggia_http::Settings {
+    let mut hosts = settings.hosts.clone();
+    let any = settings.host().parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
+    if !any {
+        hosts.push(settings.host().to_owned());
+    }
+    loggia_http::Settings {
+        data: places.data().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        hosts,
+        origins: settings.origins.clone(),
+    }
+}
+
+/// Registers the workspaces that were named; if none was, the one we were started in.
+pub(crate) async fn register(
+    engine: &Engine,
+    settings: &Settings,
+    places: &Places,
+) -> Result<Vec<PathBuf>, DaemonError> {
+    let mut registered = Vec::new();
+    for path in &settings.workspaces {
+        let workspace = engine.register_workspace(path, None).await;
+        let workspace = workspace.map_err(|source| DaemonError::Workspace { path: path.clone(), source })?;
+        registered.push(workspace.root);
+    }
+    if let (true, Some(path)) = (settings.workspaces.is_empty(), &places.workspace) {
+        match engine.register_workspace(path, None).await {
+            Ok(workspace) => registered.push(workspace.root),
+            // Nobody asked for it.
+            Err(error) => tracing::info!(path = %path.display(), %error, "this is no workspace"),
+        }
+    }
+    Ok(registered)
+}

@@ -1,0 +1,120 @@
+//! What a daemon tells when it is ready: one line for programs, a few for people.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::listeners::Place;
+use super::{Settings, detach};
+use crate::color::{ASIDE, SUBJECT};
+use crate::config::places::Places;
+use crate::errors::Error;
+use crate::output::{Printer, printable};
+
+/// Where everything is.
+#[derive(Debug)]
+pub(crate) struct Summary {
+    pub(crate) url: String,
+    pub(crate) http_socket: PathBuf,
+    token_file: PathBuf,
+    fingerprint: Option<String>,
+    certificate: Option<PathBuf>,
+    model: Option<String>,
+    workspaces: Vec<PathBuf>,
+    /// Where it logs from now on, if whoever started it goes.
+    log_file: Option<PathBuf>,
+}
+
+/// The line for programs. Sockets of doors that do not exist yet are `null`.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    event: &'static str,
+    url: &'a str,
+    token_file: String,
+    http_socket: String,
+    rpc_socket: Option<String>,
+    console_socket: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls_fingerprint: Option<&'a str>,
+}
+
+impl Summary {
+    pub(crate) fn new(settings: &Settings, places: &Places, place: Place, workspaces: Vec<PathBuf>) -> Self {
+        let Place { url, http_socket, fingerprint, certificate } = place;
+        Self {
+            url,
+            http_socket,
+            token_file: places.data().join("token"),
+            fingerprint,
+            certificate,
+            model: settings.model.clone(),
+            workspaces,
+            log_file: settings.detached.then(|| detach::log_file(places)),
+        }
+    }
+
+    /// Prints it.
+    pub(crate) fn print(&self, json: bool) -> Result<(), Error> {
+        let mut printer = Printer::new();
+        if json {
+            printer.line(self.line())?;
+        } else {
+            self.lines().iter().try_for_each(|line| printer.line(line))?;
+        }
+        printer.finish()
+    }
+
+    fn line(&self) -> String {
+        let line = Line {
+            event: "ready",
+            url: &self.url,
+            token_file: self.token_file.display().to_string(),
+            http_socket: self.http_socket.display().to_string(),
+            rpc_socket: None,
+            console_socket: None,
+            tls_fingerprint: self.fingerprint.as_deref(),
+        };
+        serde_json::to_string(&line).expect("texts can always be written")
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let version = env!("CARGO_PKG_VERSION");
+        let mut lines = vec![format!("{SUBJECT}loggia {version}{SUBJECT:#} is ready"), String::new()];
+        let mut fact = |name: &str, text: &str| {
+            lines.push(format!("  {ASIDE}{name:<11}{ASIDE:#} {}", printable(text)));
+        };
+        fact("url", &self.url);
+        fact("token file", &self.token_file.display().to_string());
+        fact("socket", &self.http_socket.display().to_string());
+        if let Some(fingerprint) = &self.fingerprint {
+            fact("fingerprint", fingerprint);
+        }
+        fact("model", self.model.as_deref().unwrap_or("none: prompts need `--model scripted:FILE`"));
+        for root in &self.workspaces {
+            fact("workspace", &root.display().to_string());
+        }
+        if let Some(path) = &self.log_file {
+            fact("log", &path.display().to_string());
+        }
+        lines.push(String::new());
+        lines.push(format!("try   {}", printable(&self.curl())));
+        let here = if self.log_file.is_none() { ", or Ctrl-C here" } else { "" };
+        lines.push(format!("stop  `loggia stop`{here}"));
+        lines
+    }
+
+    /// A first request to copy.
+    fn curl(&self) -> String {
+        let trusted = self.certificate.as_ref();
+        let trusted = trusted.map(|path| format!(" --cacert {}", quoted(path))).unwrap_or_default();
+        let token = quoted(&self.token_file);
+        format!("curl{trusted} -H \"Authorization: Bearer $(cat {token})\" {}/v1/workspaces", self.url)
+    }
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &std::path::Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}

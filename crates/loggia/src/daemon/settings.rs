@@ -1,0 +1,52 @@
+//! What was asked of `loggia serve`, once flags and configuration are read.
+
+use std::path::PathBuf;
+
+/// What a daemon is started with.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// Where to listen, as it was written.
+    pub(crate) addr: String,
+    /// Names besides the loopback's under which it may be asked.
+    pub(crate) hosts: Vec<String>,
+    /// Origins besides its own whose pages may ask.
+    pub(crate) origins: Vec<String>,
+    /// Whether and how connections are encrypted.
+    pub(crate) tls: TlsChoice,
+    /// Whether other machines may connect without encryption.
+    pub(crate) insecure: bool,
+    /// The model of new sessions.
+    pub(crate) model: Option<String>,
+    /// Workspaces to register.
+    pub(crate) workspaces: Vec<PathBuf>,
+    /// Whether readiness is told as JSON.
+    pub(crate) json: bool,
+    /// Whether to show the page in a browser.
+    pub(crate) open: bool,
+    /// Whether whoever started us has gone, or is about to.
+    pub(crate) detached: bool,
+}
+
+/// Whether and how connections are encrypted.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum TlsChoice {
+    /// Not at all.
+    Off,
+    /// With a certificate of our own.
+    SelfSigned,
+    /// With these files.
+    Files {
+        /// The certificate, and those that vouch for it.
+        certificate: PathBuf,
+        /// Its key.
+        key: PathBuf,
+    },
+}
+
+impl Settings {
+    /// The host of the address, without brackets.
+    pub(crate) fn host(&self) -> &str {
+        let host = self.addr.rsplit_once(':').map_or(self.addr.as_str(), |(host, _)| host);
+        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+    }
+}
