@@ -56,6 +56,8 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-runner", &["loggia-domain", "loggia-wire"]),
     product("loggia-engine", &["loggia-domain", "loggia-tree"]),
     product("loggia-http", &["loggia-domain", "loggia-engine", "loggia-protocol-agent-server"]),
+    // Knows the protocol and nothing of the server: what it can do, every other client can.
+    product("loggia-client", &["loggia-protocol-agent-server", "loggia-wire"]),
     Row { name: "loggia", role: Role::Product, uses: Uses::Everything },
     Row { name: "loggia-testkit", role: Role::Tests, uses: Uses::Only(&["loggia-jsonrpc", "loggia-wire"]) },
     // Whole engines with their real parts, and the processes around them.
