@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use loggia_protocol_agent_server::{Session, SessionId};
+use loggia_protocol_agent_server::{Session, SessionId, WorkspaceId};
 
 use crate::client::Ask;
 use crate::{Client, Error};
@@ -41,11 +41,16 @@ impl Client {
         Ok(Export(response.into_body()))
     }
 
-    /// Makes a session from an exported journal.
+    /// Makes a session in a workspace from an exported journal.
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn import_session(&self, lines: impl Into<Bytes>) -> Result<Session, Error> {
-        self.ask(Ask::post(&["v1", "sessions", "import"]).body(lines.into(), JSON_LINES)).await
+    pub async fn import_session(
+        &self,
+        workspace: &WorkspaceId,
+        lines: impl Into<Bytes>,
+    ) -> Result<Session, Error> {
+        let ask = Ask::post(&["v1", "sessions", "import"]).query("workspace_id", Some(&workspace.0));
+        self.ask(ask.body(lines.into(), JSON_LINES)).await
     }
 }

@@ -91,7 +91,7 @@ async fn call(client: &Client, endpoint: &Endpoint) -> Option<Result<(), Error>>
         }
         (Verb::Post, "/v1/sessions/{session_id}/cancel") => client.cancel_session(&session).await.map(drop),
         (Verb::Get, "/v1/sessions/{session_id}/export") => export(client, &session).await,
-        (Verb::Post, "/v1/sessions/import") => client.import_session("{}\n").await.map(drop),
+        (Verb::Post, "/v1/sessions/import") => client.import_session(&workspace, "{}\n").await.map(drop),
         (Verb::Get, "/v1/models") => client.models().await.map(drop),
         (Verb::Get, "/v1/models/current") => client.current_model().await.map(drop),
         (Verb::Put, "/v1/models/current") => {
@@ -193,6 +193,7 @@ async fn every_endpoint_has_a_method_that_asks_for_it() {
         let expected = match (endpoint.verb, endpoint.path) {
             (Verb::Get, "/v1/workspaces") => "limit=5&cursor=a%3Db",
             (Verb::Get, "/v1/sessions") => "workspace_id=ws%2F1&limit=5&cursor=a%3Db",
+            (Verb::Post, "/v1/sessions/import") => "workspace_id=ws%2F1",
             (Verb::Get, path) if path.ends_with("/events") => "after=7&limit=9",
             (Verb::Get, path) if path.ends_with("/search") => "q=a%20b&kind=symbol",
             (Verb::WebSocket, path) if path.contains("session") => "after=3",
