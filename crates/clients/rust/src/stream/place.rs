@@ -12,10 +12,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use loggia_protocol_agent_server::{
-    ClientEcho, CommandRequestApproval, MessageFinal, PatchProposed, Plan, RetrieveStatus, ServerError,
-    Stamp, ToolExecute, ToolRequestApproval,
+    ClientEcho, CommandRequestApproval, Message, MessageFinal, PatchProposed, Plan, RetrieveStatus,
+    ServerError, ServerMessage, SessionState, SessionStateUpdate, Stamp, Token, ToolExecute,
+    ToolRequestApproval,
 };
-use loggia_protocol_agent_server::{Message, ServerMessage, SessionState, Token};
 
 /// How many questions are remembered: sessions have a handful open, a large change one for each file.
 const MAX_QUESTIONS: usize = 4096;
@@ -35,6 +35,8 @@ pub(super) struct Place {
     questions: BTreeSet<(u64, String)>,
     /// The state as it was last told.
     state: Option<SessionState>,
+    /// The number of the newest state that was told: what comes again after a snapshot is older than it.
+    state_seq: u64,
     reply: Reply,
 }
 
@@ -55,6 +57,7 @@ impl Place {
             greeting: true,
             questions: BTreeSet::new(),
             state: None,
+            state_seq: 0,
             reply: Reply::default(),
         }
     }
@@ -76,12 +79,7 @@ impl Place {
         match message {
             ServerMessage::Token(token) => self.reply.take(token).map(ServerMessage::Token),
             ServerMessage::SessionState(update) => {
-                self.forget_questions(&update.state);
-                let new = self.state.as_ref() != Some(&update.state);
-                new.then(|| {
-                    self.state = Some(update.state.clone());
-                    ServerMessage::SessionState(update)
-                })
+                self.change(&update).then_some(ServerMessage::SessionState(update))
             }
             message => {
                 let new = match durable(&message) {
@@ -96,6 +94,25 @@ impl Place {
                 new.then_some(message)
             }
         }
+    }
+
+    /// Whether a state is another than the last, and not an older one.
+    fn change(&mut self, update: &SessionStateUpdate) -> bool {
+        self.forget_questions(&update.state);
+        if let Some(seq) = update.stamp.seq {
+            if seq <= self.state_seq {
+                return false;
+            }
+            self.state_seq = seq;
+            if !self.greeting {
+                self.advance(SessionStateUpdate::TYPE, seq);
+            }
+        }
+        if self.state.as_ref() == Some(&update.state) {
+            return false;
+        }
+        self.state = Some(update.state.clone());
+        true
     }
 
     /// Whether a message of an event is new.
@@ -245,8 +262,9 @@ mod tests {
         let text = if let Some(text) = word.strip_prefix('"') {
             format!(r#"{{"type":"assistant.token","token":"{}"}}"#, text.trim_end_matches('"'))
         } else if let Some(open) = word.strip_prefix("state:") {
+            let (open, seq) = open.split_once('@').unwrap_or((open, "null"));
             let open: Vec<&str> = open.split(',').filter(|id| !id.is_empty()).collect();
-            format!(r#"{{"type":"session.state","state":{{"pending_approvals":{open:?}}}}}"#)
+            format!(r#"{{"type":"session.state","state":{{"pending_approvals":{open:?}}},"seq":{seq}}}"#)
         } else {
             let (what, seq) = word.split_once('@').unwrap();
             match what.split_once(':') {
@@ -328,6 +346,14 @@ mod tests {
     #[test]
     fn the_same_state_is_told_once() {
         assert_eq!(told(0, &["state: state: state:q", "state:q state:"]), ">0 state: state:q >0 state:");
+    }
+
+    #[test]
+    fn an_older_state_is_not_told_after_a_newer_one() {
+        assert_eq!(
+            told(0, &["state: echo@1 state:q@2 state:r@3", "state:s state:r@3 state:s@4 echo@5"]),
+            ">0 state: echo@1 state:q@2 state:r@3 >2 state:s echo@5"
+        );
     }
 
     #[test]
