@@ -38,9 +38,7 @@ struct Ready {
 pub(super) fn start(script: &str) -> Result<Running> {
     let home = scratch()?;
     std::fs::write(home.path().join("script.toml"), script)?;
-    for directory in ["data", "config", "runtime", "work"] {
-        std::fs::create_dir(home.path().join(directory))?;
-    }
+    std::fs::create_dir(home.path().join("work"))?;
     let program = std::env::current_exe()?.with_file_name("loggia");
     ensure!(program.exists(), "there is no {}; build it with the same profile", program.display());
     let mut command = command(&program, home.path());
@@ -74,8 +72,7 @@ fn command(program: &Path, home: &Path) -> Command {
         .env("LOGGIA_CONFIG_DIR", home.join("config"))
         .env("LOGGIA_RUNTIME_DIR", home.join("runtime"))
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
+        .stdout(Stdio::piped());
     command
 }
 
