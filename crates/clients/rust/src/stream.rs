@@ -6,7 +6,8 @@
 //! What always holds, with [`place`] to decide it:
 //! - each event is given once and in order;
 //! - a question that was given is not given again, though the server repeats it on every connection;
-//! - the running reply goes on where it was, though the server tells it from its beginning.
+//! - the running reply goes on where it was, though the server tells it from its beginning. One that ended meanwhile is
+//!   not: the message that ends it has all of its text.
 
 mod backoff;
 mod dial;
