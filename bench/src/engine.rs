@@ -14,13 +14,13 @@ mod counting;
 mod events;
 mod idle;
 mod reopen;
-mod report;
+pub(crate) mod report;
 mod stream;
 mod talker;
 mod turn;
 mod undo;
 mod unread;
-mod world;
+pub(crate) mod world;
 
 use anyhow::Result;
 

@@ -4,5 +4,6 @@
 //! and what counts is the ratio to the floor measured beside it.
 
 pub mod engine;
+pub mod http;
 pub mod measure;
 pub mod wire;

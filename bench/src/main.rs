@@ -4,8 +4,8 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use loggia_bench::engine;
 use loggia_bench::wire::{flood, run};
+use loggia_bench::{engine, http};
 
 #[derive(Debug, Parser)]
 #[command(about = "Loggia's benchmarks: ratios and medians, measured side by side in one run")]
@@ -37,6 +37,33 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// The http door, and the whole daemon behind it.
+    Http {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// One part of the http door's suite, for a profiler to look at, or because it needs a process of its own.
+    #[command(hide = true)]
+    HttpPart {
+        /// Which.
+        part: http::Part,
+        /// Rounds after the warm-up.
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Clients of a server, told on standard input what to do.
+    #[command(hide = true)]
+    Listen,
+    /// A server that does what the daemon does, and nothing that makes it one.
+    #[command(hide = true)]
+    Bare,
     /// One part of the engine's suite, for a profiler to look at, or because it needs a process of its own.
     #[command(hide = true)]
     Part {
@@ -79,6 +106,10 @@ fn main() -> Result<()> {
         // Its parts bring their own runtimes.
         What::Engine { rounds, json } => tell(&engine::all(rounds)?, rounds, json),
         What::Part { part, rounds, json } => tell(&part.here(rounds)?, rounds, json),
+        What::Http { rounds, json } => tell(&http::all(rounds)?, rounds, json),
+        What::HttpPart { part, rounds, json } => tell(&part.here(rounds)?, rounds, json),
+        What::Listen => http::listen(),
+        What::Bare => http::bare(),
         What::Profile { large, floor, pipes } => runtime()?.block_on(run::profile(large, floor, pipes)),
         What::Serve { contender } => runtime()?.block_on(run::serve(&contender)),
         What::Keep => {

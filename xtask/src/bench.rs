@@ -24,6 +24,8 @@ enum Suite {
     Wire,
     /// Durable events, turns, streamed tokens, long journals, changes of many files, memory
     Engine,
+    /// Requests, streams to many clients, idle sockets, and whole turns of the daemon
+    Http,
 }
 
 /// Runs a suite.
@@ -31,8 +33,22 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
     let suite = match arguments.suite {
         Suite::Wire => "wire",
         Suite::Engine => "engine",
+        Suite::Http => "http",
     };
     let json = arguments.json.then_some("--json");
+    if let Suite::Http = arguments.suite {
+        // The benchmark starts the daemon that lies beside it.
+        shell::run(&mut shell::cargo([
+            "build",
+            "--quiet",
+            "--profile",
+            "bench",
+            "--locked",
+            "-p",
+            "loggia",
+        ]))?;
+        return program("loggia-bench", [suite].into_iter().chain(json));
+    }
     program("loggia-bench", [suite].into_iter().chain(json))?;
     // Counting slows every allocation down, so it has a program of its own.
     program("count-allocations", [suite].into_iter().chain(json))

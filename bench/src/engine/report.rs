@@ -35,6 +35,8 @@ pub struct Figure {
 pub enum Limit {
     /// The value is no larger.
     AtMost(f64),
+    /// The value is no smaller.
+    AtLeast(f64),
     /// The value is so many times the floor, or more.
     ShareOfFloor(f64),
     /// The value is so many times the floor, or less.
@@ -43,7 +45,7 @@ pub enum Limit {
 
 impl Figure {
     /// A figure without floor and limit.
-    pub(super) fn new(part: &str, what: impl Into<String>, value: f64, unit: &str) -> Self {
+    pub(crate) fn new(part: &str, what: impl Into<String>, value: f64, unit: &str) -> Self {
         Self {
             part: part.to_owned(),
             what: what.into(),
@@ -57,24 +59,25 @@ impl Figure {
     }
 
     /// With what the same takes without an engine.
-    pub(super) fn beside(mut self, floor: f64) -> Self {
+    pub(crate) fn beside(mut self, floor: f64) -> Self {
         self.floor = Some(floor);
         self
     }
 
     /// With a limit; the floor, if it needs one, comes first.
-    pub(super) fn limited(mut self, limit: Limit) -> Self {
+    pub(crate) fn limited(mut self, limit: Limit) -> Self {
         let ratio = self.ratio().unwrap_or(f64::NAN);
         self.limit = Some(limit);
         self.met = Some(match limit {
             Limit::AtMost(most) => self.value <= most,
+            Limit::AtLeast(least) => self.value >= least,
             Limit::ShareOfFloor(share) => ratio >= share,
             Limit::TimesFloor(times) => ratio <= times,
         });
         self
     }
 
-    pub(super) fn noted(mut self, note: impl Into<String>) -> Self {
+    pub(crate) fn noted(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
         self
     }
@@ -102,6 +105,7 @@ pub fn render(figures: &[Figure]) -> String {
         if let (Some(limit), Some(met)) = (figure.limit, figure.met) {
             let limit = match limit {
                 Limit::AtMost(most) => format!("at most {}", number(most)),
+                Limit::AtLeast(least) => format!("at least {}", number(least)),
                 Limit::ShareOfFloor(share) => format!("at least {share:.2}"),
                 Limit::TimesFloor(times) => format!("at most {times:.2}"),
             };

@@ -21,7 +21,7 @@ use super::report::Figure;
 use super::talker::OnlyTalker;
 
 /// Longer than anything here takes: sessions stay in memory.
-pub(super) const NEVER: Duration = Duration::from_secs(3600);
+pub(crate) const NEVER: Duration = Duration::from_secs(3600);
 
 /// An engine and what is around it.
 #[derive(Debug)]
@@ -31,24 +31,24 @@ pub(super) struct World {
 }
 
 /// A directory beside the program: builds are on a disk, where `/tmp` often is memory.
-pub(super) fn scratch() -> Result<TempDir> {
+pub(crate) fn scratch() -> Result<TempDir> {
     let program = std::env::current_exe()?;
     let beside = program.parent().context("a program is in a directory")?;
     Ok(tempfile::Builder::new().prefix("loggia-bench-").tempdir_in(beside)?)
 }
 
 /// Threads as a daemon has them.
-pub(super) fn threads() -> Result<Runtime> {
+pub(crate) fn threads() -> Result<Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 
 /// A store in a directory.
-pub(super) fn store(directory: &Path) -> Result<Arc<dyn Store>> {
+pub(crate) fn store(directory: &Path) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(SqliteStore::open(&directory.join("store"))?))
 }
 
 /// Commands are kept by this very program.
-fn runner() -> Result<CommandRunner> {
+pub(crate) fn runner() -> Result<CommandRunner> {
     let keeper = Keeper::new(std::env::current_exe()?, ["keep"]);
     Ok(CommandRunner::new(keeper, loggia_runner::Settings::default()))
 }
@@ -136,7 +136,7 @@ pub(super) fn start_part(name: &str) -> Result<Child> {
 }
 
 /// What such a process found.
-pub(super) fn figures_of(part: Child) -> Result<Vec<Figure>> {
+pub(crate) fn figures_of(part: Child) -> Result<Vec<Figure>> {
     let output = part.wait_with_output()?;
     ensure!(output.status.success(), "the part ended with {}", output.status);
     let lines = std::str::from_utf8(&output.stdout)?.lines();

@@ -60,6 +60,8 @@ pub(crate) const ROWS: &[Row] = &[
         "loggia-http",
         &["loggia-domain", "loggia-engine", "loggia-jsonrpc", "loggia-protocol-agent-server"],
     ),
+    // Knows the protocol and nothing of the server: what it can do, every other client can.
+    product("loggia-client", &["loggia-protocol-agent-server", "loggia-wire"]),
     Row { name: "loggia", role: Role::Product, uses: Uses::Everything },
     Row { name: "loggia-testkit", role: Role::Tests, uses: Uses::Only(&["loggia-jsonrpc", "loggia-wire"]) },
     // Whole engines with their real parts, and the processes around them.
@@ -125,10 +127,12 @@ fn objection(user: &Row, used: &Row, kind: Option<&str>) -> Option<String> {
         let fine = kind == Some("dev") || user.role != Role::Product;
         return (!fine).then(|| "make it a dev-dependency".to_owned());
     }
-    match user.uses {
-        Uses::Everything => None,
-        Uses::Only(names) if names.contains(&used.name) => None,
-        Uses::Only(_) => Some(format!("turn the dependency round, or change {TABLE} and say why")),
+    match (user.uses, used.uses) {
+        (Uses::Everything, _) => None,
+        (Uses::Only(names), _) if names.contains(&used.name) => None,
+        // Tests stand beside the crate: they may use real parts, but nothing that is built on it.
+        (_, Uses::Only(below)) if kind == Some("dev") && !below.contains(&user.name) => None,
+        _ => Some(format!("turn the dependency round, or change {TABLE} and say why")),
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use loggia_engine::EngineError;
-use loggia_http::TlsError;
+use loggia_http::{DoorError, TlsError};
 use loggia_models::ScriptError;
 use loggia_store::OpenError;
 
@@ -55,6 +55,13 @@ pub(crate) enum DaemonError {
         /// Why.
         #[from]
         source: OpenError,
+    },
+    /// Nobody could be let in.
+    #[error("cannot open the door")]
+    Door {
+        /// Why.
+        #[from]
+        source: DoorError,
     },
     /// The engine cannot start.
     #[error("cannot start the engine")]
@@ -169,6 +176,7 @@ impl DaemonError {
             | Self::Listen { .. }
             | Self::SocketTaken { .. }
             | Self::Store { .. }
+            | Self::Door { .. }
             | Self::Directory { .. }
             | Self::OpenDirectory { .. }
             | Self::Lock { .. }

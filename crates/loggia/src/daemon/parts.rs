@@ -60,8 +60,10 @@ impl Prepared {
         let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
         let engine = Engine::start(parts, engine_settings).await;
         let engine = engine.map_err(|source| DaemonError::Engine { source })?;
-        let door =
-            Door::new(loggia_http::Parts { engine: engine.clone(), models, index, stop }, door_settings);
+        let parts = loggia_http::Parts { engine: engine.clone(), models, index, stop };
+        // Tokens are read from a disk.
+        let door = tokio::task::spawn_blocking(move || Door::new(parts, door_settings)).await;
+        let door = door.map_err(|error| DaemonError::Runtime { source: error.into() })??;
         Ok((engine, door))
     }
 }

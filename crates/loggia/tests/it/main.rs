@@ -8,6 +8,8 @@ mod config;
 mod config_errors;
 mod config_trust;
 mod documents;
+mod http_faults;
+mod http_guide;
 mod inspect;
 mod serve;
 mod serve_lifetime;

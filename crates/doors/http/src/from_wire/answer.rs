@@ -71,7 +71,8 @@ impl<'a> Target<'a> {
                 false => Ok(Self::Everything),
             };
         };
-        let patches: Vec<&Patch> = patches.iter().filter_map(|id| state.proposed.get(id)).collect();
+        let patches: Vec<&Patch> =
+            patches.iter().filter_map(|id| state.proposed.get(id).map(|patch| &**patch)).collect();
         match (response.scope, name) {
             (Some(wire::ApprovalScope::All), _) => Ok(Self::Everything),
             // One change is named and not the question: no more than that one is meant.

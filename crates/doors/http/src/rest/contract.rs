@@ -16,7 +16,9 @@ pub(crate) async fn openapi() -> Response {
 /// One message's or body's schema.
 pub(crate) async fn schema(Path(name): Path<String>) -> Result<Response, Problem> {
     let Some(schema) = contract::schema(&name) else {
-        return Err(Problem::not_found(format!("there is no schema `{name}`; `/v1/openapi.json` names them")));
+        return Err(Problem::not_found(format!(
+            "there is no schema `{name}`; `/v1/openapi.json` names them"
+        )));
     };
     let kind = HeaderValue::from_static("application/schema+json");
     Ok(([(CONTENT_TYPE, kind)], schema).into_response())

@@ -1,6 +1,6 @@
 //! How turns end: what went wrong, if something did, and the reply as it stands.
 
-use loggia_domain::{TurnEnd, TurnFailure, Usage};
+use loggia_domain::{Actor, TurnEnd, TurnFailure, Usage};
 use loggia_protocol_agent_server as wire;
 use serde_json::json;
 use wire::{ErrorBody, ErrorCode, ServerMessage};
@@ -9,9 +9,15 @@ use crate::to_wire::names::tool_name;
 use crate::to_wire::past::Past;
 
 /// The end of a turn.
-pub(super) fn ended(end: &TurnEnd, usage: Usage, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
+pub(super) fn ended(
+    end: &TurnEnd,
+    by: Option<&Actor>,
+    usage: Usage,
+    past: &Past,
+    stamp: &wire::Stamp,
+) -> Vec<ServerMessage> {
     let error =
-        fault(end).map(|error| ServerMessage::Error(wire::ServerError { error, stamp: stamp.clone() }));
+        fault(end, by).map(|error| ServerMessage::Error(wire::ServerError { error, stamp: stamp.clone() }));
     let turn = past.turn.as_ref();
     let tools = turn.into_iter().flat_map(|turn| &turn.tools).map(|tool| tool_name(tool).to_owned());
     // Several of our tools have one name on the wire.
@@ -30,7 +36,7 @@ pub(super) fn ended(end: &TurnEnd, usage: Usage, past: &Past, stamp: &wire::Stam
 }
 
 /// What went wrong.
-fn fault(end: &TurnEnd) -> Option<ErrorBody> {
+fn fault(end: &TurnEnd, by: Option<&Actor>) -> Option<ErrorBody> {
     let body = |code, message: &str, details: Option<serde_json::Value>, recoverable| ErrorBody {
         code,
         message: message.to_owned(),
@@ -41,7 +47,13 @@ fn fault(end: &TurnEnd) -> Option<ErrorBody> {
         |message, limit: &str| body(ErrorCode::PolicyViolation, message, Some(json!({"limit": limit})), true);
     Some(match end {
         TurnEnd::Done => return None,
-        TurnEnd::Cancelled => body(ErrorCode::Cancelled, "the turn was cancelled", None, true),
+        TurnEnd::Cancelled => {
+            let details = match by {
+                Some(Actor::Client { name, .. }) => Some(json!({"cancelled_by": name})),
+                _ => None,
+            };
+            body(ErrorCode::Cancelled, "the turn was cancelled", details, true)
+        }
         TurnEnd::Interrupted => {
             let details = json!({"interrupted": true});
             body(ErrorCode::Internal, "the turn was cut off and can be continued", Some(details), true)

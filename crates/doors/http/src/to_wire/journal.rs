@@ -41,7 +41,7 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
         EventBody::ApprovalAsked { approval, call, question: asked, risk, .. } => {
             let (approval, call, risk) = (*approval, *call, *risk);
             let put = Put { approval, call, question: asked, risk, stamp: stamp.clone() };
-            question(&put, |id| past.proposed.get(&id), &past.root)
+            question(&put, |id| past.proposed.get(&id).map(|patch| &**patch), &past.root)
         }
         EventBody::ToolStarted { call, executor } => {
             let open = past.calls.get(call);
@@ -56,7 +56,7 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
         EventBody::ChangeCollected { patch, .. } => {
             past.proposed.get(patch).map(|patch| proposed(patch, true, stamp.clone())).into_iter().collect()
         }
-        EventBody::TurnEnded { end, usage } => ends::ended(end, *usage, past, stamp),
+        EventBody::TurnEnded { end, usage, by } => ends::ended(end, by.as_ref(), *usage, past, stamp),
         // The protocol has no word for these; what they change is seen in what follows.
         EventBody::SessionOpened { .. }
         | EventBody::SessionRenamed { .. }

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use loggia_domain::{
     Actor, ApprovalId, ApprovalScope, CallId, Event, EventBody, FileChange, Patch, PatchId, Plan, Question,
@@ -24,7 +25,7 @@ pub(crate) struct Past {
     pub(super) calls: BTreeMap<CallId, PastCall>,
     /// Open questions, each with the call whose command it is about.
     pub(super) pending: BTreeMap<ApprovalId, Asked>,
-    pub(super) proposed: BTreeMap<PatchId, Patch>,
+    pub(super) proposed: BTreeMap<PatchId, Arc<Patch>>,
     pub(super) applied: Vec<PatchId>,
     /// The plan's current step, and how many it has.
     pub(super) plan: (usize, usize),
@@ -126,7 +127,7 @@ impl Past {
             EventBody::ToolRequested { call } => self.request(call),
             EventBody::PatchProposed { patch } => {
                 self.at(patch.call, |call| call.patches.push(patch.id));
-                self.proposed.insert(patch.id, patch.clone());
+                self.proposed.insert(patch.id, Arc::new(patch.clone()));
             }
             EventBody::ApprovalAsked { approval, call, question, .. } => {
                 if let Some(call) = call {

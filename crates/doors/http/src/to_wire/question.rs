@@ -34,7 +34,7 @@ pub(crate) fn pending(state: &State, after: loggia_domain::Seq, root: &Path) -> 
             risk: pending.risk,
             stamp: stamped(pending.seq, pending.at, turn),
         };
-        question(&put, |id| state.proposed.get(&id), root)
+        question(&put, |id| state.proposed.get(&id).map(|patch| &**patch), root)
     });
     messages.flatten().collect()
 }

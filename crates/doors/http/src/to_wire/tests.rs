@@ -179,7 +179,7 @@ impl Story {
 
     fn done(&mut self, end: TurnEnd) -> &mut Self {
         let usage = Usage { input: 200, output: 20, ..Usage::default() };
-        self.tell(EventBody::TurnEnded { end, usage });
+        self.tell(EventBody::TurnEnded { end, usage, by: None });
         self.turn = None;
         self
     }

@@ -151,7 +151,7 @@ pub struct Sandbox {
 }
 
 /// What happens to files with more than one name, whose other name may lie outside the workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HardLinks {
     /// They are neither read nor written.

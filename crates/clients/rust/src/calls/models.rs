@@ -1,0 +1,32 @@
+//! Models: which there are, and which is the default.
+
+use loggia_protocol_agent_server::{CurrentModel, ModelList};
+
+use crate::client::Ask;
+use crate::{Client, Error};
+
+impl Client {
+    /// Lists the models, and the providers that do not answer.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn models(&self) -> Result<ModelList, Error> {
+        self.ask(Ask::get(&["v1", "models"])).await
+    }
+
+    /// The model of new sessions.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn current_model(&self) -> Result<CurrentModel, Error> {
+        self.ask(Ask::get(&["v1", "models", "current"])).await
+    }
+
+    /// Sets the model of new sessions.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn put_current_model(&self, model: &CurrentModel) -> Result<CurrentModel, Error> {
+        self.ask(Ask::put(&["v1", "models", "current"]).json(model)).await
+    }
+}

@@ -1,0 +1,226 @@
+//! Every endpoint has a method, and the method asks for it.
+
+use std::path::Path;
+
+use loggia_client::{Client, Error, Page};
+use loggia_protocol_agent_server::{
+    ChangesParams, CreateSessionParams, CreateTokenParams, CurrentModel, ENDPOINTS, Endpoint,
+    ForkSessionParams, HitKind, PairParams, PolicyCheckParams, RegisterWorkspaceParams, RenameSessionParams,
+    Scope, SessionId, TokenId, UndoParams, Verb, WorkspaceId,
+};
+
+use crate::play::{Play, Request};
+
+/// Endpoints without a method, and why.
+const WITHOUT: &[(&str, &str)] = &[("/", "a page for browsers")];
+
+/// An example of a body from the protocol's own tests.
+fn example(name: &str) -> String {
+    let protocol = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/agent-server");
+    let file = |folder: &str| std::fs::read_to_string(protocol.join(folder).join(format!("{name}.jsonl")));
+    let text = file("golden-http").or_else(|_| file("golden-http-strict")).unwrap();
+    text.lines().find(|line| !line.starts_with('#')).unwrap().to_owned()
+}
+
+fn read<T: serde::de::DeserializeOwned>(name: &str) -> T {
+    serde_json::from_str(&example(name)).unwrap()
+}
+
+/// Calls the method of an endpoint; `None` if there is none.
+async fn call(client: &Client, endpoint: &Endpoint) -> Option<Result<(), Error>> {
+    let workspace = WorkspaceId("ws/1".to_owned());
+    let session = SessionId("ses 1".to_owned());
+    let page = Page { limit: Some(5), cursor: Some("a=b".to_owned()) };
+    Some(match (endpoint.verb, endpoint.path) {
+        (Verb::Get, "/v1/health") => client.health().await.map(drop),
+        (Verb::Get, "/v1/workspaces") => client.workspaces(&page).await.map(drop),
+        (Verb::Post, "/v1/workspaces/register") => client
+            .register_workspace(&read::<RegisterWorkspaceParams>("register_workspace_params"))
+            .await
+            .map(drop),
+        (Verb::Get, "/v1/workspaces/{workspace_id}") => client.workspace(&workspace).await.map(drop),
+        (Verb::Post, "/v1/workspaces/{workspace_id}/trust") => {
+            client.trust_workspace(&workspace).await.map(drop)
+        }
+        (Verb::Get, "/v1/workspaces/{workspace_id}/policy") => client.policy(&workspace).await.map(drop),
+        (Verb::Put, "/v1/workspaces/{workspace_id}/policy") => {
+            client.put_policy(&workspace, &read("policy")).await.map(drop)
+        }
+        (Verb::Post, "/v1/workspaces/{workspace_id}/policy/check") => {
+            client.check_policy(&workspace, &read::<PolicyCheckParams>("policy_check_params")).await.map(drop)
+        }
+        (Verb::Get, "/v1/workspaces/{workspace_id}/index/status") => {
+            client.index_status(&workspace).await.map(drop)
+        }
+        (Verb::Post, "/v1/workspaces/{workspace_id}/index/rebuild") => {
+            client.rebuild_index(&workspace).await.map(drop)
+        }
+        (Verb::Post, "/v1/workspaces/{workspace_id}/index/refresh") => {
+            client.refresh_index(&workspace).await.map(drop)
+        }
+        (Verb::Post, "/v1/workspaces/{workspace_id}/index/incremental") => {
+            client.change_index(&workspace, &read::<ChangesParams>("changes_params")).await.map(drop)
+        }
+        (Verb::Get, "/v1/workspaces/{workspace_id}/search") => {
+            client.search(&workspace, "a b", Some(&HitKind::Symbol)).await.map(drop)
+        }
+        (Verb::Post, "/v1/sessions") => {
+            client.create_session(&read::<CreateSessionParams>("create_session_params")).await.map(drop)
+        }
+        (Verb::Get, "/v1/sessions") => client.sessions(Some(&workspace), &page).await.map(drop),
+        (Verb::Get, "/v1/sessions/{session_id}") => client.session(&session).await.map(drop),
+        (Verb::Delete, "/v1/sessions/{session_id}") => client.delete_session(&session).await,
+        (Verb::Get, "/v1/sessions/{session_id}/events") => {
+            client.events(&session, 7, Some(9)).await.map(drop)
+        }
+        (Verb::Post, "/v1/sessions/{session_id}/rename") => client
+            .rename_session(&session, &read::<RenameSessionParams>("rename_session_params"))
+            .await
+            .map(drop),
+        (Verb::Post, "/v1/sessions/{session_id}/fork") => {
+            client.fork_session(&session, &ForkSessionParams::default()).await.map(drop)
+        }
+        (Verb::Post, "/v1/sessions/{session_id}/undo") => {
+            client.undo(&session, &UndoParams::default()).await.map(drop)
+        }
+        (Verb::Post, "/v1/sessions/{session_id}/redo") => {
+            client.redo(&session, &UndoParams::default()).await.map(drop)
+        }
+        (Verb::Post, "/v1/sessions/{session_id}/continue") => {
+            client.continue_session(&session).await.map(drop)
+        }
+        (Verb::Post, "/v1/sessions/{session_id}/cancel") => client.cancel_session(&session).await.map(drop),
+        (Verb::Get, "/v1/sessions/{session_id}/export") => export(client, &session).await,
+        (Verb::Post, "/v1/sessions/import") => client.import_session(&workspace, "{}\n").await.map(drop),
+        (Verb::Get, "/v1/models") => client.models().await.map(drop),
+        (Verb::Get, "/v1/models/current") => client.current_model().await.map(drop),
+        (Verb::Put, "/v1/models/current") => {
+            client.put_current_model(&read::<CurrentModel>("current_model")).await.map(drop)
+        }
+        (Verb::Post, "/v1/pair/start") => client.start_pairing().await.map(drop),
+        (Verb::Post, "/v1/pair") => client.pair(&read::<PairParams>("pair_params")).await.map(drop),
+        (Verb::Get, "/v1/tokens") => client.tokens().await.map(drop),
+        (Verb::Post, "/v1/tokens") => {
+            let params = CreateTokenParams { name: "n".to_owned(), scope: Scope::Read };
+            client.create_token(&params).await.map(drop)
+        }
+        (Verb::Delete, "/v1/tokens/{token_id}") => client.revoke_token(&TokenId("tok:1".to_owned())).await,
+        (Verb::Get, "/v1/doctor") => client.doctor().await.map(drop),
+        (Verb::Post, "/v1/stop") => client.stop().await,
+        (Verb::Get, "/v1/openapi.json") => client.openapi().await.map(drop),
+        (Verb::Get, "/v1/schemas/{name}") => client.schema("client.hello").await.map(drop),
+        (Verb::Get, "/metrics") => client.metrics().await.map(drop),
+        (Verb::WebSocket, "/v1/sessions/{session_id}/stream") => {
+            client.follow(&session).after(3).open().await.map(drop)
+        }
+        (Verb::WebSocket, "/v1/stream") => client.follow_all().open().await.map(drop),
+        _ => return None,
+    })
+}
+
+async fn export(client: &Client, session: &SessionId) -> Result<(), Error> {
+    let mut export = client.export_session(session).await?;
+    let mut text = Vec::new();
+    while let Some(piece) = export.next().await? {
+        text.extend(piece);
+    }
+    assert_eq!(text, b"{}");
+    Ok(())
+}
+
+/// What the method should have asked for, after the method and the path.
+fn filled(endpoint: &Endpoint) -> String {
+    let method = match endpoint.verb {
+        Verb::Get | Verb::WebSocket => "GET",
+        Verb::Post => "POST",
+        Verb::Put => "PUT",
+        Verb::Delete => "DELETE",
+    };
+    let path = endpoint
+        .path
+        .replace("{workspace_id}", "ws%2F1")
+        .replace("{session_id}", "ses%201")
+        .replace("{token_id}", "tok%3A1")
+        .replace("{name}", "client.hello");
+    format!("{method} {path}")
+}
+
+async fn serve<S>(endpoint: &Endpoint, request: Request<S>) -> String
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    let asked = format!("{} {}", request.method, request.target);
+    assert_eq!(request.headers["authorization"], "Bearer tok_secret", "{asked}");
+    if let Some(name) = endpoint.request {
+        assert_eq!(request.headers["content-type"], "application/json", "{asked}");
+        let _: serde_json::Value = serde_json::from_slice(&request.body).unwrap_or_else(|_| panic!("{name}"));
+    }
+    if endpoint.path.ends_with("/policy") && endpoint.verb == Verb::Put {
+        let policy: loggia_protocol_agent_server::Policy = read("policy");
+        assert_eq!(request.headers["if-match"], format!("\"{}\"", policy.revision));
+    }
+    match (endpoint.verb, endpoint.answer) {
+        (Verb::WebSocket, _) => drop(request.open().await),
+        (Verb::Delete, _) => drop(request.answer("204 No Content", "", "").await),
+        (_, Some(name)) => drop(request.json(&example(name)).await),
+        (_, None) => drop(request.json("{}").await),
+    }
+    asked
+}
+
+#[tokio::test]
+async fn every_endpoint_has_a_method_that_asks_for_it() {
+    for endpoint in ENDPOINTS {
+        // A client of its own, so that each call is a new connection.
+        let play = Play::begin().await;
+        let asked = tokio::join!(call(&play.client, endpoint), async {
+            if WITHOUT.iter().any(|(path, _)| *path == endpoint.path) {
+                return filled(endpoint);
+            }
+            serve(endpoint, play.request().await).await
+        });
+        let Some(outcome) = asked.0 else {
+            assert!(
+                WITHOUT.iter().any(|(path, _)| *path == endpoint.path),
+                "{} has no method",
+                endpoint.path
+            );
+            continue;
+        };
+        outcome.unwrap_or_else(|error| panic!("{}: {error}", endpoint.path));
+        let (target, query) = asked.1.split_once('?').unwrap_or((&asked.1, ""));
+        assert_eq!(target, filled(endpoint));
+        let expected = match (endpoint.verb, endpoint.path) {
+            (Verb::Get, "/v1/workspaces") => "limit=5&cursor=a%3Db",
+            (Verb::Get, "/v1/sessions") => "workspace_id=ws%2F1&limit=5&cursor=a%3Db",
+            (Verb::Post, "/v1/sessions/import") => "workspace_id=ws%2F1",
+            (Verb::Get, path) if path.ends_with("/events") => "after=7&limit=9",
+            (Verb::Get, path) if path.ends_with("/search") => "q=a%20b&kind=symbol",
+            (Verb::WebSocket, path) if path.contains("session") => "after=3",
+            _ => "",
+        };
+        assert_eq!(query, expected, "{}", endpoint.path);
+    }
+}
+
+#[tokio::test]
+async fn calls_share_a_connection() {
+    let play = Play::begin().await;
+    let server = async {
+        let connection = play.request().await.json(&example("health")).await;
+        Request::read(connection).await.json(&example("health")).await
+    };
+    let calls = async {
+        play.client.health().await.unwrap();
+        play.client.clone().health().await.unwrap();
+    };
+    tokio::join!(server, calls);
+}
+
+#[tokio::test]
+async fn a_token_is_shown_to_nobody_and_cannot_carry_headers() {
+    let play = Play::begin().await;
+    assert!(!format!("{:?}", play.client).contains("tok_secret"));
+    let client = play.client.clone().with_token("a\r\nx-evil: 1");
+    assert!(matches!(client.health().await, Err(Error::Unaskable(_))));
+}
