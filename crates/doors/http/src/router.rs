@@ -33,6 +33,7 @@ impl Door {
 /// What the server is and who may use it.
 fn server() -> Router<Arc<Inner>> {
     Router::new()
+        .route("/", get(no_page))
         .route("/v1/health", get(rest::health::health))
         .route("/v1/doctor", get(rest::doctor::doctor))
         .route("/v1/stop", post(rest::stop::stop))
@@ -73,6 +74,11 @@ fn sessions() -> Router<Arc<Inner>> {
         .route("/v1/sessions/{session_id}/fork", post(rest::sessions::fork))
         .route("/v1/sessions/{session_id}/undo", post(rest::undo::undo))
         .route("/v1/sessions/{session_id}/redo", post(rest::undo::redo))
+}
+
+/// The page for browsers is open to all, and there is none yet.
+async fn no_page() -> Problem {
+    Problem::not_found("there is no page here; `/v1/health` tells whether the server works")
 }
 
 async fn nowhere() -> Problem {

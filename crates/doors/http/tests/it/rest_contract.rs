@@ -88,6 +88,13 @@ async fn an_unknown_path_and_a_wrong_method_are_problems() {
 }
 
 #[tokio::test]
+async fn there_is_no_page_yet_and_anybody_may_know() {
+    let house = House::new().await;
+    assert_eq!(house.ask_as(None, "GET", "/", "").await.problem(), "404 not-found");
+    assert_eq!(house.ask_as(Some("wrong"), "GET", "/", "").await.problem(), "404 not-found");
+}
+
+#[tokio::test]
 async fn answers_are_for_the_asker_alone() {
     let house = House::new().await;
     for path in ["/v1/health", "/v1/sessions", "/v1/nothing"] {
