@@ -35,6 +35,7 @@ impl Door {
 /// What the server is and who may use it.
 fn server() -> Router<Arc<Inner>> {
     Router::new()
+        .route("/", get(no_page))
         .route("/v1/health", get(rest::health::health))
         .route("/v1/doctor", get(rest::doctor::doctor))
         .route("/v1/stop", post(rest::stop::stop))
@@ -82,6 +83,11 @@ fn contract() -> Router<Arc<Inner>> {
     Router::new()
         .route("/v1/openapi.json", get(rest::contract::openapi))
         .route("/v1/schemas/{name}", get(rest::contract::schema))
+}
+
+/// The page for browsers is open to all, and there is none yet.
+async fn no_page() -> Problem {
+    Problem::not_found("there is no page here; `/v1/health` tells whether the server works")
 }
 
 async fn nowhere() -> Problem {

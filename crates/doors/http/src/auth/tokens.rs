@@ -28,9 +28,6 @@ use crate::identity::{Identity, Proof};
 /// What the first token is called.
 const FIRST: &str = "first";
 
-/// Its id, by which a replaced one is found.
-const FIRST_ID: &str = "tok_00000000000000000000000000000000";
-
 /// How many tokens there may be: each is compared with in every request.
 const MAX_TOKENS: usize = 1000;
 
@@ -72,6 +69,8 @@ pub(crate) struct Token {
     pub(crate) scope: Scope,
     pub(crate) created: Timestamp,
     hash: SecretHash,
+    /// Whether it is the one that is also in a file of its own.
+    is_first: bool,
     /// Milliseconds since 1970; 0 if never.
     last_used: AtomicI64,
     revoked: CancellationToken,
@@ -124,8 +123,8 @@ impl Tokens {
             return Ok(());
         }
         let mut held = self.held_mut();
-        held.retain(|token| token.id != FIRST_ID);
-        held.insert(0, Arc::new(Token { id: FIRST_ID.to_owned(), ..token(FIRST, Scope::Admin, hash) }));
+        held.retain(|token| !token.is_first);
+        held.insert(0, Arc::new(Token { is_first: true, ..token(FIRST, Scope::Admin, hash) }));
         list::write(&self.list_file, &held)
     }
 
@@ -174,7 +173,7 @@ impl Tokens {
         *held = next;
         drop(held);
         revoked.revoked.cancel();
-        if revoked.id == FIRST_ID {
+        if revoked.is_first {
             self.forget_first(&revoked)?;
         }
         Ok(true)
@@ -239,6 +238,7 @@ fn token(name: &str, scope: Scope, hash: SecretHash) -> Token {
         scope,
         created: Timestamp::now(),
         hash,
+        is_first: false,
         last_used: AtomicI64::new(0),
         revoked: CancellationToken::new(),
     }

@@ -55,7 +55,7 @@ pub(crate) async fn search(
         (None, None | Some(HitKind::Text)) => in_files(&inner, id, &wanted.q, limit).await?,
         (None, Some(kind)) => {
             let detail = format!("there is no code index here to look for a {kind} in; use the kind `text`");
-            return Err(Problem::of(ProblemType::Unavailable, detail));
+            return Err(Problem::of(ProblemType::Conflict, detail));
         }
     };
     Ok(Json(SearchResult { results }))

@@ -5,8 +5,7 @@ use loggia_protocol_agent_server::{ENDPOINTS, Endpoint, Scope, Verb};
 use crate::support::{Answer, House};
 
 /// What other parts of the door bring.
-const ELSEWHERE: &[&str] =
-    &["/v1/sessions/{session_id}/stream", "/v1/stream", "/v1/openapi.json", "/v1/schemas/{name}", "/"];
+const ELSEWHERE: &[&str] = &["/"];
 
 fn here() -> impl Iterator<Item = &'static Endpoint> {
     ENDPOINTS.iter().filter(|endpoint| !ELSEWHERE.contains(&endpoint.path))
@@ -85,6 +84,13 @@ async fn an_unknown_path_and_a_wrong_method_are_problems() {
         assert_eq!(answer.problem(), "405 method-not-allowed", "{method} {path}");
         assert_eq!(answer.header("allow"), Some(allow), "{method} {path}");
     }
+}
+
+#[tokio::test]
+async fn there_is_no_page_yet_and_anybody_may_know() {
+    let house = House::new().await;
+    assert_eq!(house.ask_as(None, "GET", "/", "").await.problem(), "404 not-found");
+    assert_eq!(house.ask_as(Some("wrong"), "GET", "/", "").await.problem(), "404 not-found");
 }
 
 #[tokio::test]

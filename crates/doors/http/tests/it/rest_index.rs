@@ -80,7 +80,7 @@ async fn without_an_index_nothing_is_pretended() {
     );
     for kind in ["symbol", "vector"] {
         let answer = house.get(&house.workspace_path(&format!("/search?q=main&kind={kind}"))).await;
-        assert_eq!(answer.problem(), "503 unavailable");
+        assert_eq!(answer.problem(), "409 conflict");
     }
 }
 

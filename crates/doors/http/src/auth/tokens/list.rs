@@ -31,6 +31,9 @@ struct TokenText {
     name: String,
     scope: Scope,
     sha256: String,
+    /// Whether it is the one that is also in the file `token`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    first: bool,
     /// Milliseconds since 1970.
     created_ms: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +55,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Arc<Token>>, TokenError> {
             scope: text.scope,
             created: Timestamp(text.created_ms),
             hash,
+            is_first: text.first,
             last_used: AtomicI64::new(text.last_used_ms.unwrap_or(0)),
             revoked: CancellationToken::new(),
         }))
@@ -66,6 +70,7 @@ pub(super) fn write(path: &Path, tokens: &[Arc<Token>]) -> Result<(), TokenError
         name: token.name.clone(),
         scope: token.scope,
         sha256: token.hash.to_hex(),
+        first: token.is_first,
         created_ms: token.created.0,
         last_used_ms: Some(token.last_used.load(Ordering::Relaxed)).filter(|at| *at != 0),
     };
