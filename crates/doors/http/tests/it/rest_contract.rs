@@ -30,7 +30,7 @@ async fn address(house: &House, endpoint: &Endpoint) -> String {
         let made = house.ask("POST", "/v1/tokens", r#"{"name":"x","scope":"read"}"#).await.ok(201).json();
         path = path.replace("{token_id}", made["info"]["token_id"].as_str().unwrap());
     }
-    path
+    path.replace("{name}", "health")
 }
 
 async fn ask(house: &House, endpoint: &Endpoint, token: Option<&str>) -> Answer {
