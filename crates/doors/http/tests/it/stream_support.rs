@@ -190,8 +190,9 @@ impl World {
             return token.clone();
         }
         let body = json!({ "name": who.token, "scope": who.scope }).to_string();
-        let request: Result<Request, _> =
-            axum::http::Request::post("/v1/tokens").header(CONTENT_TYPE, "application/json").body(body.into());
+        let request: Result<Request, _> = axum::http::Request::post("/v1/tokens")
+            .header(CONTENT_TYPE, "application/json")
+            .body(body.into());
         let router = self.door.router().layer(Extension(Peer::SameUser));
         let answer = router.oneshot(request.unwrap()).await.unwrap();
         let answer = axum::body::to_bytes(answer.into_body(), 1 << 16).await.unwrap();
