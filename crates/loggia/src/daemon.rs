@@ -101,7 +101,11 @@ impl House<'_> {
             }
             () = stop.cancelled() => None,
             // Only a listener that broke ends before the stop.
-            Some(Ok(Err(source))) = serving.join_next() => Some(source),
+            Some(ended) = serving.join_next() => match ended {
+                Ok(Ok(())) => None,
+                Ok(Err(source)) => Some(source),
+                Err(panicked) => Some(panicked.into()),
+            },
         };
         systemd::notify("STOPPING=1");
         stop.cancel();

@@ -2,11 +2,17 @@
 //!
 //! Only what exists can be kept from being written. A stand-in is made for the first name that is missing, for as
 //! long as any command needs it, and removed when nobody does, if it is still empty: others may have filled it.
+//! One that a crash left behind is known by its mode, which nobody else gives to an empty directory, and taken over.
 
 use std::collections::HashMap;
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a stand-in's mode is: no other directory is made for reading by its owner and passing by everybody.
+const MODE: u32 = 0o511;
 
 /// The stand-ins there are, and how many commands need each.
 #[derive(Debug, Default)]
@@ -30,16 +36,26 @@ impl StandIns {
         let mut needed = self.lock();
         let first_missing = path
             .ancestors()
-            .take_while(|above| above.symlink_metadata().is_err() || needed.contains_key(*above))
+            .take_while(|above| {
+                above.symlink_metadata().is_err() || needed.contains_key(*above) || is_left(above)
+            })
             .last();
         let Some(stand_in) = first_missing else { return Ok((path.to_owned(), None)) };
-        if !needed.contains_key(stand_in) {
+        if !needed.contains_key(stand_in) && !is_left(stand_in) {
             std::fs::create_dir(stand_in)?;
+            // Not by the mode it is made with: the process's mask would change that.
+            std::fs::set_permissions(stand_in, Permissions::from_mode(MODE))?;
         }
         *needed.entry(stand_in.to_owned()).or_default() += 1;
         let path = stand_in.to_owned();
         Ok((path.clone(), Some(StandIn { all: self.clone(), path })))
     }
+}
+
+/// Whether this is a stand-in of a former life of ours.
+fn is_left(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir() && found.mode() & 0o777 == MODE)
+        && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 impl Drop for StandIn {
@@ -73,6 +89,20 @@ mod tests {
         assert!(expected.is_dir());
         drop(second);
         assert!(!expected.exists());
+    }
+
+    #[test]
+    fn one_that_a_crash_left_is_taken_over_and_an_empty_directory_of_others_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let (left, others) = (directory.path().join("left"), directory.path().join("others"));
+        let crashed = Arc::new(StandIns::default());
+        std::mem::forget(crashed.guard(&left).unwrap());
+        std::fs::create_dir(&others).unwrap();
+        let stand_ins = Arc::new(StandIns::default());
+        for path in [&left, &others] {
+            drop(stand_ins.guard(path).unwrap());
+        }
+        assert_eq!((left.exists(), others.exists()), (false, true));
     }
 
     #[test]

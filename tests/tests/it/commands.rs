@@ -48,6 +48,26 @@ async fn a_commands_output_is_streamed_and_its_end_told() {
 }
 
 #[tokio::test]
+async fn a_command_is_held_to_the_policys_limits() {
+    let world = world().start(&runs("yes | head -c 100000; sleep 1000")).await;
+    world.change_policy(|policy| {
+        policy.limits.command_timeout_s = 1;
+        policy.limits.output_bytes = 1000;
+    });
+    let (session, mut alice) = world.play(Preset::Full).await;
+    assert_eq!(alice.play("run").await, TurnEnd::Done);
+    let ended = world.journal(session).await.into_iter().find_map(|event| match event.body {
+        EventBody::ToolEnded { command, outcome, .. } => {
+            Some((command.unwrap().exit, format!("{outcome:?}")))
+        }
+        _ => None,
+    });
+    let (exit, told) = ended.unwrap();
+    assert_eq!(exit, CommandExit::TimedOut);
+    assert!((1000..10_000).contains(&told.len()), "of 100,000 bytes 1,000 are kept: {}", told.len());
+}
+
+#[tokio::test]
 async fn what_a_command_changed_is_shown_and_undone() {
     let line = "printf 'two\\n' > a.txt; rm b.txt; mkdir d; echo new > d/c.txt; chmod +x keep.sh; echo ignored > x.log";
     let files =

@@ -13,6 +13,7 @@ mod company;
 mod context;
 mod crash;
 mod ends;
+mod examples;
 mod forks;
 mod handed_out;
 mod limits;

@@ -50,10 +50,15 @@ impl Auth {
         }
     }
 
-    /// The answer to a wrong token or code.
+    /// The answer to a wrong token.
     pub(crate) fn refuse(&self, peer: Option<Peer>) -> Problem {
+        self.refuse_with(peer, HOW_TO)
+    }
+
+    /// The answer to whatever is wrong, in these words.
+    pub(crate) fn refuse_with(&self, peer: Option<Peer>, detail: &str) -> Problem {
         match self.failures.blame(peer) {
-            None => unauthorized(),
+            None => Problem::of(ProblemType::Unauthorized, detail),
             Some(wait) => {
                 let detail = format!("too many wrong tries from your address; wait {wait} s");
                 Problem::of(ProblemType::RateLimited, detail).retry_after(wait)
@@ -62,10 +67,12 @@ impl Auth {
     }
 }
 
+/// How to be let in.
+const HOW_TO: &str =
+    "send `authorization: Bearer TOKEN`; the first token is in the file `token` in the data directory";
+
 fn unauthorized() -> Problem {
-    let detail =
-        "send `authorization: Bearer TOKEN`; the first token is in the file `token` in the data directory";
-    Problem::of(ProblemType::Unauthorized, detail)
+    Problem::of(ProblemType::Unauthorized, HOW_TO)
 }
 
 /// What a request shows for a token.

@@ -1,6 +1,6 @@
 //! The door itself: what all requests share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use loggia_engine::{Engine, IndexFinder};
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Auth;
-use crate::auth::tokens::TokenError;
+use crate::auth::tokens::{TokenError, Tokens};
 use crate::metrics::Metrics;
 use crate::stream::Streams;
 
@@ -69,6 +69,15 @@ pub enum DoorError {
 }
 
 impl Door {
+    /// The first token of the door that keeps its data there, made if there is none: for the engine, which masks
+    /// it. Touches a disk.
+    ///
+    /// # Errors
+    /// If it cannot be read or made.
+    pub fn first_token(data: &Path) -> Result<Option<String>, DoorError> {
+        Ok(Tokens::first(data)?)
+    }
+
     /// A door in front of an engine. Makes the first token if there is none; touches a disk.
     ///
     /// # Errors

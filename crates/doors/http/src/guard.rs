@@ -32,6 +32,7 @@ use crate::problem::{PROBLEM_JSON, Problem};
 pub(crate) async fn pass(State(inner): State<Arc<Inner>>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let (method, uri) = (request.method().clone(), request.uri().clone());
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let mut origin = Origin::None;
     let response = match admit(&inner, &mut request, &mut origin) {
         Ok(()) if origin.is_preflight(&request) => origin.preflight(),
@@ -45,8 +46,9 @@ pub(crate) async fn pass(State(inner): State<Arc<Inner>>, mut request: Request, 
     origin.allow(headers);
     let (status, time) = (response.status(), began.elapsed());
     inner.metrics.answered(status, time);
-    // The path alone: a query may hold what is nobody's business.
-    tracing::debug!(%method, path = uri.path(), status = status.as_u16(), ?time, "answered");
+    // The route alone: a path or a query may hold what is nobody's business, a token even.
+    let route = route.as_ref().map_or("nowhere", MatchedPath::as_str);
+    tracing::debug!(%method, route, status = status.as_u16(), ?time, "answered");
     response
 }
 
@@ -102,6 +104,10 @@ fn check_length(request: &Request) -> Result<(), Problem> {
 
 fn needs(method: &Method, matched: Option<&str>) -> Needs {
     let Some(path) = matched else { return Needs::Anybody };
+    // One that was forgotten in the table is for nobody but those who may do everything.
+    if ENDPOINTS.iter().all(|endpoint| endpoint.path != path) {
+        return Needs::Scope(Scope::Admin);
+    }
     let mut there = ENDPOINTS.iter().filter(|endpoint| endpoint.path == path).peekable();
     let is_open = there.peek().is_some_and(|endpoint| endpoint.scope.is_none());
     match there.find(|endpoint| is_method(endpoint.verb, method)) {
@@ -163,5 +169,6 @@ mod tests {
         assert_eq!(needs(&Method::POST, Some("/v1/sessions")), Needs::Scope(Scope::Drive));
         assert_eq!(needs(&Method::PATCH, Some("/v1/sessions")), Needs::Anybody);
         assert_eq!(needs(&Method::GET, None), Needs::Anybody);
+        assert_eq!(needs(&Method::GET, Some("/v1/forgotten")), Needs::Scope(Scope::Admin));
     }
 }

@@ -93,7 +93,7 @@ pub(crate) async fn open_global(
 ) -> Response {
     let Ok(Extension(identity)) = identity else { return unknown_asker().into_response() };
     match accept(&inner, &identity, upgrade) {
-        Ok((upgrade, held)) => upgrade.on_upgrade(move |socket| global::run(inner, held, socket)),
+        Ok((upgrade, held)) => upgrade.on_upgrade(move |socket| global::run(inner, identity, held, socket)),
         Err(problem) => problem.into_response(),
     }
 }

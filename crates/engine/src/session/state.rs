@@ -78,7 +78,7 @@ pub struct State {
     pub rules: Vec<Rule>,
     /// Changes that are proposed and neither applied nor dropped.
     pub proposed: BTreeMap<PatchId, Arc<Patch>>,
-    /// Changes that were put into their files, the newest last; only so many are known.
+    /// Changes that were put into their files and are there, the newest last; only so many are known.
     pub applied: Vec<PatchId>,
     /// Changes that are collected for one decision.
     pub batch: Option<Batch>,
@@ -275,7 +275,7 @@ impl State {
             }
             EventBody::PatchApplied { patch, hunks, change, .. } => {
                 self.changed(event.turn, change.as_slice());
-                self.apply_patch(event.seq, *patch, hunks.as_deref());
+                self.apply_patch(event, *patch, hunks.as_deref());
             }
             EventBody::PatchDropped { patch, failure } => self.drop_patch(event.seq, *patch, failure),
             EventBody::BatchStarted { batch } => {
@@ -303,9 +303,12 @@ impl State {
             EventBody::Undone { checkpoint, .. } => {
                 // What was cut is no longer what the files are about.
                 self.cut = None;
-                self.undo.undo(*checkpoint, &mut self.history);
+                let patches = self.undo.undo(*checkpoint, &mut self.history);
+                self.applied.retain(|applied| !patches.contains(applied));
             }
-            EventBody::Redone { checkpoint, .. } => self.undo.redo(*checkpoint, &mut self.history),
+            EventBody::Redone { checkpoint, .. } => {
+                self.applied.extend(self.undo.redo(*checkpoint, &mut self.history));
+            }
             EventBody::HistoryCompacted { through, summary, usage } => {
                 self.use_up(*usage);
                 self.history.compact(*through, summary);
@@ -431,15 +434,16 @@ impl State {
         }
     }
 
-    fn apply_patch(&mut self, seq: Seq, id: PatchId, hunks: Option<&[usize]>) {
+    fn apply_patch(&mut self, event: &Event, id: PatchId, hunks: Option<&[usize]>) {
         let Some(patch) = self.proposed.remove(&id) else { return };
         if self.applied.len() == MAX_APPLIED {
             self.applied.remove(0);
         }
         self.applied.push(id);
+        self.undo.applied(event.turn, id);
         let collected = self.batch.as_ref().is_some_and(|batch| batch.patches.contains(&id));
         if let (true, Some(hunks)) = (collected, hunks) {
-            self.history.push(seq, Said::Notice(history::partly(&patch, hunks)));
+            self.history.push(event.seq, Said::Notice(history::partly(&patch, hunks)));
         }
     }
 

@@ -45,6 +45,7 @@ impl Prepared {
         let engine_settings = loggia_engine::Settings {
             home: etcetera::home_dir().ok(),
             hidden,
+            secrets: Door::first_token(places.data())?.into_iter().collect(),
             ..loggia_engine::Settings::new(places.data().to_owned())
         };
         Ok(Self {

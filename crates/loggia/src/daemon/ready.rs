@@ -90,6 +90,12 @@ impl Summary {
             fact("fingerprint", fingerprint);
         }
         fact("model", self.model.as_deref().unwrap_or("none: prompts need `--model scripted:FILE`"));
+        if self.workspaces.is_empty() {
+            fact(
+                "workspace",
+                "none: neither `.git` nor `.loggia` is here or above; name one with `--workspace DIR`",
+            );
+        }
         for root in &self.workspaces {
             fact("workspace", &root.display().to_string());
         }

@@ -54,6 +54,8 @@ pub mod close {
     pub const UNSUPPORTED_DATA: u16 = 1003;
     /// A message was over [`MAX_MESSAGE_BYTES`](crate::MAX_MESSAGE_BYTES).
     pub const MESSAGE_TOO_BIG: u16 = 1009;
+    /// The token with which the stream was opened was revoked.
+    pub const TOKEN_REVOKED: u16 = 4401;
     /// The session was deleted.
     pub const SESSION_GONE: u16 = 4404;
     /// No `client.hello` came within [`HELLO_DEADLINE`](crate::HELLO_DEADLINE).

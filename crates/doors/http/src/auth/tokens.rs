@@ -101,6 +101,14 @@ impl Tokens {
         Ok(tokens)
     }
 
+    /// The first token itself, made if there is none.
+    pub(crate) fn first(data: &Path) -> Result<Option<String>, TokenError> {
+        let tokens = Self::open(data)?;
+        let failed = |source| TokenError::Io { path: tokens.first_file.clone(), source };
+        let kept = private_file::read(&tokens.first_file).map_err(failed)?;
+        Ok(kept.map(|text| text.trim().to_owned()))
+    }
+
     /// Brings the list in line with the file of the first token.
     fn settle_first(&self) -> Result<(), TokenError> {
         let failed = |source| TokenError::Io { path: self.first_file.clone(), source };
@@ -144,11 +152,17 @@ impl Tokens {
         Some(Identity { name: token.name.clone(), scope: token.scope, proof })
     }
 
-    /// Makes a token. Touches a disk.
-    pub(crate) fn create(&self, name: &str, scope: Scope) -> Result<(Secret, Arc<Token>), TokenError> {
+    /// Whether there can be one more token, with this name.
+    pub(crate) fn check(&self, name: &str) -> Result<(), TokenError> {
         if name.trim().is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
             return Err(TokenError::Name);
         }
+        if self.held().len() >= MAX_TOKENS { Err(TokenError::TooMany) } else { Ok(()) }
+    }
+
+    /// Makes a token. Touches a disk.
+    pub(crate) fn create(&self, name: &str, scope: Scope) -> Result<(Secret, Arc<Token>), TokenError> {
+        self.check(name)?;
         let failed = |source| TokenError::Io { path: self.list_file.clone(), source };
         let text = secret::new_token().map_err(failed)?;
         let made = Arc::new(token(name, scope, SecretHash::of(&text)));
@@ -169,13 +183,14 @@ impl Tokens {
         let Some(place) = held.iter().position(|token| token.id == id) else { return Ok(false) };
         let mut next = held.clone();
         let revoked = next.remove(place);
+        if revoked.is_first {
+            // Before the list: whatever stands in that file at the next start is let in.
+            self.forget_first(&revoked)?;
+        }
         list::write(&self.list_file, &next)?;
         *held = next;
         drop(held);
         revoked.revoked.cancel();
-        if revoked.is_first {
-            self.forget_first(&revoked)?;
-        }
         Ok(true)
     }
 
@@ -185,7 +200,6 @@ impl Tokens {
     }
 
     /// Ends when whoever showed this may no longer be there. A process of the same user always may.
-    #[allow(dead_code, reason = "asked by whatever outlasts one request: streams")]
     pub(crate) fn until_revoked(&self, proof: &Proof) -> CancellationToken {
         let Proof::Token(id) = proof else { return CancellationToken::new() };
         let held = self.held();

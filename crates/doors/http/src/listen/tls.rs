@@ -15,8 +15,11 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::{Digest as _, Sha256};
 use tokio_rustls::TlsAcceptor;
 
-/// The certificate and the key we made, together: a file is there whole or not at all.
-const OWN_FILE: &str = "self-signed.pem";
+/// The certificate we made. It can be given away.
+const OWN_CERTIFICATE: &str = "self-signed.pem";
+
+/// Its key, which must not. It is there before the certificate is.
+const OWN_KEY: &str = "self-signed.key";
 
 /// HTTP/2 for whoever can.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -110,19 +113,21 @@ impl Tls {
     /// # Errors
     /// If it cannot be made, kept or read.
     pub fn self_signed(directory: &Path, names: Vec<String>) -> Result<Self, TlsError> {
-        let path = Self::self_signed_file(directory);
-        if !path.exists() {
+        let (certificate, key) = (Self::self_signed_file(directory), directory.join(OWN_KEY));
+        if !certificate.exists() || !key.exists() {
             let made =
                 rcgen::generate_simple_self_signed(names).map_err(|source| TlsError::Make { source })?;
-            let text = made.cert.pem() + &made.signing_key.serialize_pem();
-            keep(directory, &path, &text).map_err(|source| TlsError::Keep { path: path.clone(), source })?;
+            for (path, text) in [(&key, made.signing_key.serialize_pem()), (&certificate, made.cert.pem())] {
+                keep(directory, path, &text)
+                    .map_err(|source| TlsError::Keep { path: path.clone(), source })?;
+            }
         }
-        Self::from_files(&path, &path)
+        Self::from_files(&certificate, &key)
     }
 
-    /// Where [`Tls::self_signed`] keeps what it made. Clients can trust the certificate in it by name.
+    /// Where [`Tls::self_signed`] keeps the certificate it made, without its key: for clients that are to trust it.
     pub fn self_signed_file(directory: &Path) -> PathBuf {
-        directory.join(OWN_FILE)
+        directory.join(OWN_CERTIFICATE)
     }
 
     /// The certificate's SHA-256, in pairs of digits with colons between, as people compare it.

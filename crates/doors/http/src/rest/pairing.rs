@@ -13,7 +13,7 @@ use crate::body;
 use crate::peer::Peer;
 use crate::problem::Problem;
 use crate::rest::moment::moment;
-use crate::rest::{Answer, Shared, check_name, tokens};
+use crate::rest::{Answer, Shared, tokens};
 
 /// A code and a name. Whoever sends this is unknown yet, so little of it is held.
 const MAX_BYTES: usize = 4 * 1024;
@@ -35,9 +35,13 @@ pub(crate) async fn redeem(
 ) -> Answer<Json<PairResult>> {
     let params: PairParams = body::read_json(request, MAX_BYTES).await?;
     // Before the code, which is good once: a bad name must not use it up.
-    check_name("/client_name", &params.client_name)?;
+    let checked = inner.auth.tokens.check(&params.client_name);
+    checked.map_err(|error| tokens::refusal(&error, "/client_name"))?;
     if !inner.auth.pairing.redeem(&params.code.0) {
-        return Err(inner.auth.refuse(peer.map(|Extension(peer)| peer)));
+        let peer = peer.map(|Extension(peer)| peer);
+        return Err(inner
+            .auth
+            .refuse_with(peer, "this code is wrong, used up or too old; start pairing again"));
     }
     let (token, _) = tokens::make(inner, params.client_name, Scope::Drive, "/client_name").await?;
     Ok(Json(PairResult { token }))

@@ -87,6 +87,9 @@ fn call(tool: Option<String>, path: Option<String>, command: Option<String>) -> 
         "propose_diff" => "edit_file".to_owned(),
         _ => tool,
     };
+    if tool == "run_command" && command.is_none() {
+        return Err(Problem::field("/command", "name the `command` it would run"));
+    }
     let command = command.map(|line| CommandRequest { line, ..CommandRequest::default() });
     let mut demand = Demand { command, ..Demand::default() };
     match tool.as_str() {

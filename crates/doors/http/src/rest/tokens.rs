@@ -47,11 +47,16 @@ pub(super) async fn make(
     pointer: &str,
 ) -> Answer<(Secret, Arc<Token>)> {
     let made = blocking(move || inner.auth.tokens.create(&name, scope)).await?;
-    made.map_err(|error| match error {
+    made.map_err(|error| refusal(&error, pointer))
+}
+
+/// What is wrong with a token that is to be made.
+pub(super) fn refusal(error: &TokenError, pointer: &str) -> Problem {
+    match error {
         TokenError::Name => Problem::field(pointer, error.to_string()),
         TokenError::TooMany => Problem::of(ProblemType::Conflict, error.to_string()),
-        TokenError::Io { .. } | TokenError::Damaged { .. } => unusable(&error),
-    })
+        TokenError::Io { .. } | TokenError::Damaged { .. } => unusable(error),
+    }
 }
 
 fn info(token: &Token) -> TokenInfo {

@@ -35,8 +35,7 @@ pub(crate) async fn list(State(inner): Shared, Asked(paging): Asked<Paging>) -> 
     };
     let end = all.len().min(begin + paging.limit.map_or(PAGE, |limit| limit.up_to(MAX_PAGE)));
     let next_cursor = (end < all.len()).then(|| all[end - 1].id.to_string());
-    let workspaces =
-        all[begin..end].iter().map(|workspace| body(&inner, workspace)).collect::<Answer<_>>()?;
+    let workspaces = all[begin..end].iter().map(|workspace| listed(&inner, workspace)).collect();
     Ok(Json(WorkspacePage { workspaces, next_cursor }))
 }
 
@@ -80,13 +79,30 @@ pub(crate) async fn trust(
 }
 
 fn body(inner: &Inner, workspace: &Workspace) -> Answer<wire::Workspace> {
-    Ok(wire::Workspace {
+    Ok(wire_body(inner, workspace, inner.parts.engine.policy(workspace.id)?.revision))
+}
+
+/// The same in a list, where one with a broken policy must not hide the others: it has the revision 0, and whoever
+/// asks for its policy is told why.
+fn listed(inner: &Inner, workspace: &Workspace) -> wire::Workspace {
+    let revision = inner.parts.engine.policy(workspace.id).map_or_else(
+        |error| {
+            tracing::warn!(workspace = %workspace.id, %error, "the policy cannot be read");
+            0
+        },
+        |policy| policy.revision,
+    );
+    wire_body(inner, workspace, revision)
+}
+
+fn wire_body(inner: &Inner, workspace: &Workspace, policy_revision: u64) -> wire::Workspace {
+    wire::Workspace {
         workspace_id: wire::WorkspaceId(workspace.id.to_string()),
         name: workspace.name.clone(),
         root_path: workspace.root.to_string_lossy().into_owned(),
         created_at: moment(workspace.created),
-        policy_revision: inner.parts.engine.policy(workspace.id)?.revision,
+        policy_revision,
         index: index::status_of(inner, workspace),
         trusted: Some(inner.parts.engine.is_trusted(&workspace.root)),
-    })
+    }
 }

@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 use loggia_protocol_agent_server::ClientMessage;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
+use crate::Identity;
 use crate::door::Inner;
 use crate::stream::hello::{hello, server_hello};
 use crate::stream::socket::{End, Incoming, Outgoing, part};
@@ -18,12 +19,17 @@ use crate::stream::streams::Held;
 use crate::to_wire::invalid;
 
 /// Serves a stream to its end.
-pub(super) async fn run(inner: Arc<Inner>, _held: Held, socket: WebSocket) {
+pub(super) async fn run(inner: Arc<Inner>, identity: Identity, _held: Held, socket: WebSocket) {
     let timing = inner.streams.timing();
     let (frames_out, frames_in) = socket.split();
     let mut incoming = Incoming::new(frames_in, timing, &inner.metrics);
     let mut outgoing = Outgoing::new(frames_out, timing, &inner.metrics);
-    let Err(end) = talk(&inner, &mut incoming, &mut outgoing).await;
+    let revoked = inner.auth.tokens.until_revoked(&identity.proof);
+    let end = tokio::select! {
+        biased;
+        () = revoked.cancelled() => End::REVOKED,
+        Err(end) = talk(&inner, &mut incoming, &mut outgoing) => end,
+    };
     part(incoming, outgoing, end).await;
 }
 

@@ -36,6 +36,7 @@ pub(super) enum End {
 
 impl End {
     pub(super) const STOPPING: Self = Self::Closed(close::GOING_AWAY, "the server is stopping");
+    pub(super) const REVOKED: Self = Self::Closed(close::TOKEN_REVOKED, "the token was revoked");
     pub(super) const NO_HELLO: Self = Self::Closed(close::HELLO_TIMEOUT, "no client.hello came in time");
     pub(super) const DELETED: Self = Self::Closed(close::SESSION_GONE, "the session was deleted");
     pub(super) const ENDED: Self = Self::Closed(NORMAL, "the session has ended");

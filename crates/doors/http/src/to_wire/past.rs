@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use loggia_domain::{
-    Actor, ApprovalId, ApprovalScope, CallId, Event, EventBody, FileChange, Patch, PatchId, Plan, Question,
-    ToolCall, TurnEnd, TurnId,
+    Actor, ApprovalId, ApprovalScope, CallId, CheckpointId, Event, EventBody, FileChange, Patch, PatchId,
+    Plan, Question, ToolCall, TurnEnd, TurnId,
 };
 use loggia_engine::{CallStage, OpenCall, Said, State};
 
@@ -27,6 +27,8 @@ pub(crate) struct Past {
     pub(super) pending: BTreeMap<ApprovalId, Asked>,
     pub(super) proposed: BTreeMap<PatchId, Arc<Patch>>,
     pub(super) applied: Vec<PatchId>,
+    /// The turns that can be undone or redone, by their checkpoints, with the changes they applied.
+    checkpoints: BTreeMap<CheckpointId, (TurnId, Vec<PatchId>)>,
     /// The plan's current step, and how many it has.
     pub(super) plan: (usize, usize),
 }
@@ -90,6 +92,7 @@ impl Past {
             pending: BTreeMap::new(),
             proposed: BTreeMap::new(),
             applied: Vec::new(),
+            checkpoints: BTreeMap::new(),
             plan: (0, 0),
         }
     }
@@ -107,6 +110,13 @@ impl Past {
             pending: state.pending.iter().map(asked).collect(),
             proposed: state.proposed.clone(),
             applied: state.applied.clone(),
+            checkpoints: state
+                .undo
+                .done()
+                .iter()
+                .chain(state.undo.undone())
+                .map(|entry| (entry.checkpoint, (entry.turn, entry.patches.clone())))
+                .collect(),
             plan: state.plan.as_ref().map_or((0, 0), place),
         }
     }
@@ -156,11 +166,25 @@ impl Past {
                 self.changed(event.turn, change.iter());
                 if self.proposed.remove(patch).is_some() {
                     self.applied.push(*patch);
+                    let known = self.checkpoints.values_mut();
+                    known.filter(|(turn, _)| Some(*turn) == event.turn).for_each(|(_, of)| of.push(*patch));
                 }
             }
             EventBody::PatchDropped { patch, .. } => drop(self.proposed.remove(patch)),
             EventBody::PlanChanged { plan } => self.plan = place(plan),
-            EventBody::Undone { .. } => self.turn = self.turn.take().filter(|turn| turn.open),
+            EventBody::CheckpointTaken { checkpoint } => {
+                self.checkpoints.extend(event.turn.map(|turn| (*checkpoint, (turn, Vec::new()))));
+            }
+            EventBody::Undone { checkpoint, .. } => {
+                self.turn = self.turn.take().filter(|turn| turn.open);
+                if let Some((_, patches)) = self.checkpoints.get(checkpoint) {
+                    self.applied.retain(|applied| !patches.contains(applied));
+                }
+            }
+            EventBody::Redone { checkpoint, .. } => {
+                let again = self.checkpoints.get(checkpoint).map(|(_, patches)| patches.clone());
+                self.applied.extend(again.unwrap_or_default());
+            }
             EventBody::TurnEnded { end, .. } => self.end_turn(end),
             EventBody::SessionOpened { .. }
             | EventBody::SessionRenamed { .. }
@@ -172,8 +196,6 @@ impl Past {
             | EventBody::BatchStarted { .. }
             | EventBody::ChangeCollected { .. }
             | EventBody::BatchEnded { .. }
-            | EventBody::CheckpointTaken { .. }
-            | EventBody::Redone { .. }
             | EventBody::HistoryCompacted { .. } => {}
         }
     }

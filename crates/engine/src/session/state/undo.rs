@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{CheckpointId, FileChange, Seq, TurnId};
+use loggia_domain::{CheckpointId, FileChange, PatchId, Seq, TurnId};
 
 use crate::session::state::history::{History, HistoryItem};
 
@@ -35,6 +35,8 @@ pub struct Undoable {
     pub began_at: Seq,
     /// What changed, in order.
     pub changes: Vec<FileChange>,
+    /// The proposed changes among them.
+    pub patches: Vec<PatchId>,
 }
 
 impl UndoStack {
@@ -49,7 +51,8 @@ impl UndoStack {
     }
 
     pub(super) fn begin(&mut self, checkpoint: CheckpointId, turn: TurnId, began_at: Seq) {
-        self.begun = Some(Arc::new(Undoable { checkpoint, turn, began_at, changes: Vec::new() }));
+        self.begun =
+            Some(Arc::new(Undoable { checkpoint, turn, began_at, changes: Vec::new(), patches: Vec::new() }));
     }
 
     pub(super) fn changed(&mut self, turn: TurnId, files: &[FileChange]) {
@@ -59,19 +62,30 @@ impl UndoStack {
         }
     }
 
-    pub(super) fn undo(&mut self, checkpoint: CheckpointId, history: &mut History) {
-        if let Some(entry) = self.done.pop_if(|entry| entry.checkpoint == checkpoint) {
-            let said = history.cut_from(entry.began_at).into();
-            self.undone.push(Undone { entry, said });
+    /// A proposed change is in its file.
+    pub(super) fn applied(&mut self, turn: Option<TurnId>, patch: PatchId) {
+        if let Some(entry) = self.done.iter_mut().rev().find(|entry| Some(entry.turn) == turn) {
+            Arc::make_mut(entry).patches.push(patch);
         }
     }
 
-    pub(super) fn redo(&mut self, checkpoint: CheckpointId, history: &mut History) {
+    /// Takes the newest entry back; gives the proposed changes that are no longer in their files.
+    pub(super) fn undo(&mut self, checkpoint: CheckpointId, history: &mut History) -> Vec<PatchId> {
+        let Some(entry) = self.done.pop_if(|entry| entry.checkpoint == checkpoint) else { return Vec::new() };
+        let said = history.cut_from(entry.began_at).into();
+        let patches = entry.patches.clone();
+        self.undone.push(Undone { entry, said });
+        patches
+    }
+
+    /// Puts an entry back; gives the proposed changes that are in their files again.
+    pub(super) fn redo(&mut self, checkpoint: CheckpointId, history: &mut History) -> Vec<PatchId> {
         let undone = self.undone.pop_if(|undone| undone.entry.checkpoint == checkpoint);
-        if let Some(Undone { entry, said }) = undone {
-            history.put_back(&said);
-            self.done.push(entry);
-        }
+        let Some(Undone { entry, said }) = undone else { return Vec::new() };
+        history.put_back(&said);
+        let patches = entry.patches.clone();
+        self.done.push(entry);
+        patches
     }
 
     /// A new turn makes what was undone unreachable.
