@@ -125,8 +125,8 @@ fn files_of_ones_own_serve_as_well() {
     let stage = Stage::new();
     Server::start(&stage, &["--tls", "self-signed"]).end();
     let file = stage.path("home/.local/share/loggia/tls/self-signed.pem");
-    let path = file.to_str().unwrap();
-    let server = Server::start(&stage, &["--tls-cert", path, "--tls-key", path]);
+    let (path, key) = (file.to_str().unwrap(), file.with_extension("key"));
+    let server = Server::start(&stage, &["--tls-cert", path, "--tls-key", key.to_str().unwrap()]);
     assert_eq!(body(&ask_encrypted(&server, &file).0)["status"], "ok");
     server.end();
 }

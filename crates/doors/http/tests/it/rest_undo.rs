@@ -20,12 +20,19 @@ async fn changes_are_undone_and_redone_and_named() {
         house.turn(&id, text).await;
     }
     let path = |what: &str| format!("/v1/sessions/{id}/{what}");
+    let applied = async || {
+        let session = house.get(&format!("/v1/sessions/{id}")).await.json();
+        session["state"]["applied_patches"].as_array().unwrap().len()
+    };
     assert_eq!(house.ask("POST", &path("redo"), "").await.problem(), "409 conflict");
+    assert_eq!(applied().await, 2);
     let undone = house.ask("POST", &path("undo"), "").await.ok(200).json();
     assert_eq!(undone, json!({"steps": 1, "files": ["b"], "out_of_reach": []}));
     assert!(!house.world.root().join("b").exists());
+    assert_eq!(applied().await, 1);
     let redone = house.ask("POST", &path("redo"), "{}").await.ok(200).json();
     assert_eq!((&redone["steps"], &redone["files"]), (&json!(1), &json!(["b"])));
+    assert_eq!(applied().await, 2);
     let undone = house.ask("POST", &path("undo"), r#"{"steps":2}"#).await.ok(200).json();
     assert_eq!(undone["files"], json!(["a", "b"]));
     assert_eq!(house.world.read("a"), "0");

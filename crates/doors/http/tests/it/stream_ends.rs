@@ -3,7 +3,7 @@
 use loggia_domain::{Intent, Preset};
 use serde_json::json;
 
-use crate::stream_support::{Heard, says, world};
+use crate::stream_support::{Heard, WATCHER, says, world};
 
 /// Everything up to the end; the last message and the code.
 async fn to_the_end(client: &mut crate::stream_support::Client) -> (serde_json::Value, Option<u16>) {
@@ -42,6 +42,21 @@ async fn a_server_that_stops_says_the_state_and_goes_away() {
     assert_eq!(silent.until_closed().await, Some(1001));
     drop((client, silent));
     world.door.streams_ended().await;
+}
+
+#[tokio::test]
+async fn a_revoked_token_ends_its_streams_and_no_others() {
+    let world = world(&[], &says(&["Hello."])).await;
+    let session = world.open(Preset::Ask).await;
+    let path = format!("/v1/sessions/{session}/stream");
+    let mut driver = world.join(session, "editor", &[]).await;
+    let mut watcher = world.join_as(&WATCHER, &path, "page", &[]).await;
+    let mut unknown = world.connect(&WATCHER, &path).await;
+    world.revoke(&WATCHER).await;
+    assert_eq!(watcher.until_closed().await, Some(4401));
+    assert_eq!(unknown.until_closed().await, Some(4401), "also one that has not said hello");
+    driver.prompt("go").await;
+    driver.until("assistant.message_final").await;
 }
 
 #[tokio::test]

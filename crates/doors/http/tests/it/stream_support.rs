@@ -183,6 +183,29 @@ impl World {
         .await
     }
 
+    /// Takes their token away.
+    pub(crate) async fn revoke(&self, who: &Who) {
+        let tokens = self.ask_locally("GET", "/v1/tokens", String::new()).await;
+        let is_theirs = |token: &&Value| token["name"] == who.token;
+        let theirs = tokens["tokens"].as_array().unwrap().iter().find(is_theirs).unwrap();
+        let id = theirs["token_id"].as_str().unwrap();
+        self.ask_locally("DELETE", &format!("/v1/tokens/{id}"), String::new()).await;
+    }
+
+    /// Asks as a process of the same user does.
+    async fn ask_locally(&self, method: &str, path: &str, body: String) -> Value {
+        let request: Result<Request, _> = axum::http::Request::builder()
+            .method(method)
+            .uri(path)
+            .header(CONTENT_TYPE, "application/json")
+            .body(body.into());
+        let router = self.door.router().layer(Extension(Peer::SameUser));
+        let answer = router.oneshot(request.unwrap()).await.unwrap();
+        assert!(answer.status().is_success(), "{method} {path}: {answer:?}");
+        let answer = axum::body::to_bytes(answer.into_body(), 1 << 16).await.unwrap();
+        serde_json::from_slice(&answer).unwrap_or_default()
+    }
+
     /// A token of theirs, made the first time.
     async fn token(&self, who: &Who) -> String {
         let mut tokens = self.tokens.lock().await;
@@ -190,13 +213,7 @@ impl World {
             return token.clone();
         }
         let body = json!({ "name": who.token, "scope": who.scope }).to_string();
-        let request: Result<Request, _> = axum::http::Request::post("/v1/tokens")
-            .header(CONTENT_TYPE, "application/json")
-            .body(body.into());
-        let router = self.door.router().layer(Extension(Peer::SameUser));
-        let answer = router.oneshot(request.unwrap()).await.unwrap();
-        let answer = axum::body::to_bytes(answer.into_body(), 1 << 16).await.unwrap();
-        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        let answer = self.ask_locally("POST", "/v1/tokens", body).await;
         let token = answer["token"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
         tokens.insert(who.token, token.clone());
         token
