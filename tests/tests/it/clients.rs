@@ -125,6 +125,8 @@ async fn nothing_that_waits_begins_while_nobody_drives() {
     let (seat, _) = world.engine.join(session, editor, OnLeave::Abort).await.unwrap();
     seat.intend(prompt("go")).await.unwrap();
     seat.intend(queued("later")).await.unwrap();
+    // The model has been asked: its first reply is not left for the next turn.
+    watcher.until_reply().await;
     drop(seat);
     assert_eq!(watcher.until_done().await, TurnEnd::Cancelled);
     let state = watcher.state().await;
