@@ -8,7 +8,6 @@
 
 pub(crate) mod failures;
 pub(crate) mod pairing;
-mod private_file;
 pub(crate) mod secret;
 pub(crate) mod tokens;
 

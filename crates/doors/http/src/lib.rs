@@ -21,6 +21,7 @@ mod identity;
 mod listen;
 mod metrics;
 mod peer;
+mod private_file;
 mod problem;
 mod rest;
 mod router;

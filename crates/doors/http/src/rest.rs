@@ -11,7 +11,6 @@ pub(crate) mod index;
 pub(crate) mod intents;
 pub(crate) mod metrics;
 pub(crate) mod models;
-mod moment;
 pub(crate) mod pairing;
 pub(crate) mod policy;
 pub(crate) mod search;

@@ -11,7 +11,7 @@
 mod ends;
 mod error;
 mod journal;
-mod moment;
+pub(crate) mod moment;
 mod names;
 mod passing;
 mod past;

@@ -21,9 +21,9 @@ use loggia_protocol_agent_server::{Scope, Secret};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::auth::private_file;
 use crate::auth::secret::{self, SecretHash};
 use crate::identity::{Identity, Proof};
+use crate::private_file;
 
 /// What the first token is called.
 const FIRST: &str = "first";

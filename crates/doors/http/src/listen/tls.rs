@@ -3,9 +3,7 @@
 //! Knows PEM files and rustls. Refuses to know where connections come from. Invariant: a key we make is never in a file
 //! that others can read, and a certificate we made stays the same, so that clients can pin it.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +12,8 @@ use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::{Digest as _, Sha256};
 use tokio_rustls::TlsAcceptor;
+
+use crate::private_file;
 
 /// The certificate we made. It can be given away.
 const OWN_CERTIFICATE: &str = "self-signed.pem";
@@ -118,7 +118,7 @@ impl Tls {
             let made =
                 rcgen::generate_simple_self_signed(names).map_err(|source| TlsError::Make { source })?;
             for (path, text) in [(&key, made.signing_key.serialize_pem()), (&certificate, made.cert.pem())] {
-                keep(directory, path, &text)
+                private_file::write(path, &text)
                     .map_err(|source| TlsError::Keep { path: path.clone(), source })?;
             }
         }
@@ -138,19 +138,6 @@ impl Tls {
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.config))
     }
-}
-
-/// Writes a file that only we can read, whole or not at all.
-fn keep(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    let staged = path.with_extension("new");
-    let mut file: File =
-        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&staged)?;
-    // One that a crash left behind has the rights it was made with.
-    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&staged, path)
 }
 
 fn fingerprint(certificate: &CertificateDer<'_>) -> String {

@@ -12,8 +12,8 @@ use loggia_protocol_agent_server::{
 use crate::body;
 use crate::peer::Peer;
 use crate::problem::Problem;
-use crate::rest::moment::moment;
 use crate::rest::{Answer, Shared, tokens};
+use crate::to_wire::moment::moment;
 
 /// A code and a name. Whoever sends this is unknown yet, so little of it is held.
 const MAX_BYTES: usize = 4 * 1024;

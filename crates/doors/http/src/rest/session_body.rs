@@ -6,8 +6,8 @@ use loggia_protocol_agent_server as wire;
 
 use crate::door::Inner;
 use crate::rest::models::session_model;
-use crate::rest::moment::moment;
 use crate::to_wire;
+use crate::to_wire::moment::moment;
 
 /// How much of the first instruction makes a title, in characters: one line of a list.
 const TITLE_CHARS: usize = 80;

@@ -13,8 +13,8 @@ use crate::auth::tokens::{Token, TokenError};
 use crate::body::Body;
 use crate::door::Inner;
 use crate::problem::Problem;
-use crate::rest::moment::moment;
 use crate::rest::{Answer, Shared, blocking};
+use crate::to_wire::moment::moment;
 
 pub(crate) async fn list(State(inner): Shared) -> Json<TokenList> {
     let tokens = inner.auth.tokens.list().iter().map(|token| info(token)).collect();

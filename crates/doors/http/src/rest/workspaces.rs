@@ -14,8 +14,8 @@ use crate::ask::{Asked, Paging, WorkspacePath};
 use crate::body::Body;
 use crate::door::Inner;
 use crate::problem::Problem;
-use crate::rest::moment::moment;
 use crate::rest::{Answer, Shared, blocking, check_name, index};
+use crate::to_wire::moment::moment;
 
 /// How many workspaces a page has unless the client says otherwise.
 const PAGE: usize = 100;

@@ -7,7 +7,7 @@ use loggia_protocol_agent_server as wire;
 const DAY: i64 = 86_400_000;
 
 /// A moment as RFC 3339 in UTC, with milliseconds.
-pub(super) fn moment(at: Timestamp) -> wire::Timestamp {
+pub(crate) fn moment(at: Timestamp) -> wire::Timestamp {
     let (days, rest) = (at.0.div_euclid(DAY), at.0.rem_euclid(DAY));
     let (year, month, day) = date(days);
     let (hours, minutes) = (rest / 3_600_000, rest / 60_000 % 60);

@@ -9,9 +9,9 @@ use loggia_protocol_agent_server::Scope;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::private_file;
 use crate::auth::secret::SecretHash;
 use crate::auth::tokens::{Token, TokenError};
+use crate::private_file;
 
 /// Stands at the top of the file.
 const HEADER: &str = "# Who may come in, and as what. Tokens themselves are not here, only their SHA-256.\n\
