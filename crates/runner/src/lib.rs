@@ -62,8 +62,9 @@ struct Parts {
 }
 
 impl CommandRunner {
-    /// A runner that starts every command through this keeper.
+    /// A runner that starts every command through this keeper, and has one ready for the next.
     pub fn new(keeper: Keeper, settings: Settings) -> Self {
+        let keeper = keeper.with_a_spare();
         Self(Arc::new(Parts { keeper, settings, stand_ins: Arc::default(), swept: Once::new() }))
     }
 }

@@ -39,6 +39,7 @@ mod keeper;
 mod limits;
 mod process;
 mod restart;
+mod spare;
 mod spawn;
 mod spec;
 mod stderr;

@@ -12,6 +12,7 @@ mod lifetimes;
 mod network_escapes;
 mod process_escapes;
 mod roads;
+mod spares;
 mod support;
 mod work;
 
@@ -20,7 +21,7 @@ use libtest_mimic::{Arguments, Trial};
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["keep"] => return loggia_wire::child::keep(),
+        ["keep", ..] => return loggia_wire::child::keep(),
         ["daemon", road, root, line] => {
             lifetimes::be_daemon(road, root, line);
             return std::process::ExitCode::SUCCESS;
@@ -30,6 +31,7 @@ fn main() -> std::process::ExitCode {
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(behaviour::trials());
     trials.extend(lifetimes::trials());
+    trials.extend(spares::trials());
     trials.extend(work::trials());
     for escapes in [escapes::ALL, process_escapes::ALL, network_escapes::ALL] {
         trials.extend(roads::trials(escapes));

@@ -186,12 +186,13 @@ impl Child {
     }
 }
 
-/// Follows a program to its end and reaps its keeper.
+/// Follows a program to its end and reaps its keeper. `then` is done when nothing of it is left.
 pub(super) fn watch(
     name: String,
     pid: i32,
     mut keeper: tokio::process::Child,
     mut reports: BufReader<OwnedReadHalf>,
+    then: impl FnOnce() + Send + 'static,
 ) -> watch::Receiver<Option<Exit>> {
     let (ended, exit) = watch::channel(None);
     let mark = ProcessMark::of(pid);
@@ -210,6 +211,8 @@ pub(super) fn watch(
         if let Err(error) = keeper.wait().await {
             tracing::warn!(child = %name, %error, "keeper cannot be reaped");
         }
+        drop(ended);
+        then();
     });
     exit
 }

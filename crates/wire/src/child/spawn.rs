@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{IoSlice, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use tokio::process::Command;
 use super::confine::{Confinement, Held, Level, Road, bubblewrap_arguments};
 use super::control::{ISOLATE, ISOLATE_ONLINE, Order, PIPES, Report};
 use super::process::{Child, Exit};
+use super::spare::{self, Ready};
 use super::spec::{ChildSpec, Environment, Keeper, Streams};
 use super::stderr::{self, StderrTail};
 
@@ -107,15 +109,18 @@ async fn attempt(
     let program = spec.program.to_string_lossy().into_owned();
     let keeper_failed = |source| SpawnError::Keeper { program: program.clone(), source };
     let (ends, given) = Pipes::new(spec.streams).map_err(keeper_failed)?;
-    let (ours, theirs) = StdUnixStream::pair().map_err(keeper_failed)?;
-    let keeper = start_keeper(keeper, confinement.as_ref(), theirs, &program)?;
+    let word = confinement.as_ref().and_then(word_for);
+    let (process, ours) = match word {
+        Some(word) => isolating_keeper(keeper, word).map_err(keeper_failed)?,
+        None => start_keeper(keeper, confinement.as_ref(), &program)?,
+    };
     // Sent before the first answer is read: it is little, and fits into the socket's buffer.
-    hand_over(&ours, confinement.as_ref(), given).map_err(keeper_failed)?;
+    hand_over(&ours, given).map_err(keeper_failed)?;
     let has_own_root = confinement.as_ref().is_some_and(|held| held.roads.iter().any(Road::has_own_root));
     let mut line = Line::new(ours).map_err(keeper_failed)?;
     let (pid, held) = line.begin(&program, &order_of(spec, confinement)).await?;
     // Inside, process numbers are others; the keeper we started is the one we can see.
-    let keeper_pid = keeper.id().and_then(|pid| i32::try_from(pid).ok());
+    let keeper_pid = process.id().and_then(|pid| i32::try_from(pid).ok());
     let pid = keeper_pid.filter(|_| has_own_root).unwrap_or(pid);
 
     let tail = StderrTail::default();
@@ -126,7 +131,13 @@ async fn attempt(
             (None, Some(tokio::spawn(drain)))
         }
     };
-    let exit = super::process::watch(spec.name.clone(), pid, keeper, line.reports);
+    let successor = keeper.clone();
+    let then = move || {
+        if let Some(word) = word {
+            spare::prepare(&successor, word)
+        }
+    };
+    let exit = super::process::watch(spec.name.clone(), pid, process, line.reports, then);
     tracing::debug!(child = %spec.name, pid, %program, ?held, "started");
     Ok(Child {
         name: spec.name.clone(),
@@ -217,49 +228,75 @@ fn widen(pipe: &PipeWriter) {
 #[cfg(not(target_os = "linux"))]
 fn widen(_pipe: &PipeWriter) {}
 
-#[expect(clippy::disallowed_methods, reason = "the keeper is what everything else goes through")]
+/// What a keeper is told that shall make namespaces.
+fn word_for(confinement: &Confinement) -> Option<u8> {
+    let word = if confinement.network { ISOLATE_ONLINE } else { ISOLATE };
+    (confinement.roads.first() == Some(&Road::Namespaces)).then_some(word)
+}
+
+/// A keeper in namespaces of its own, which waits for its order: the one that is ready, or a new one.
+fn isolating_keeper(keeper: &Keeper, word: u8) -> std::io::Result<(tokio::process::Child, StdUnixStream)> {
+    let ready = match keeper.spare.as_ref().and_then(|spare| spare.take(word)) {
+        Some(ready) => ready,
+        None => start_isolating_keeper(keeper, word)?,
+    };
+    Ok((ready.process, ready.socket))
+}
+
+/// Starts a keeper and has it make namespaces.
+pub(super) fn start_isolating_keeper(keeper: &Keeper, word: u8) -> std::io::Result<Ready> {
+    let (ours, theirs) = StdUnixStream::pair()?;
+    let mut command = bare_command(keeper);
+    command.env_clear();
+    let process = over(theirs, command)?;
+    std::io::Write::write_all(&mut &ours, &[word])?;
+    Ok(Ready::new(process, ours, word))
+}
+
+/// Starts a keeper that makes no namespaces: a free one, one under Landlock's rules, or one in `bwrap`.
 fn start_keeper(
     keeper: &Keeper,
     confinement: Option<&Confinement>,
-    socket: StdUnixStream,
     program: &str,
-) -> Result<tokio::process::Child, SpawnError> {
+) -> Result<(tokio::process::Child, StdUnixStream), SpawnError> {
     let mut command = match confinement.map(|confinement| (confinement, confinement.roads.first())) {
         Some((confinement, Some(Road::Bubblewrap(bubblewrap)))) => {
             let arguments = bubblewrap_arguments(confinement, keeper).map_err(|error| {
                 SpawnError::Unconfined { program: program.to_owned(), reason: error.to_string() }
             })?;
-            let mut command = Command::new(bubblewrap);
-            command.args(arguments).process_group(0);
-            command
+            bubblewrap_command(bubblewrap, arguments)
         }
-        _ => {
-            let mut command = Command::new(&keeper.program);
-            command.arg0("guest-keeper").args(&keeper.args);
-            command
-        }
+        _ => bare_command(keeper),
     };
     if confinement.is_some() {
         // What is in our environment is not for the program, and a keeper needs nothing of it.
         command.env_clear();
     }
-    command.stdin(Stdio::from(OwnedFd::from(socket))).stdout(Stdio::null()).stderr(Stdio::null());
-    let keeper_failed = |source| SpawnError::Keeper { program: program.to_owned(), source };
-    command.spawn().map_err(keeper_failed)
+    let started = StdUnixStream::pair().and_then(|(ours, theirs)| Ok((over(theirs, command)?, ours)));
+    started.map_err(|source| SpawnError::Keeper { program: program.to_owned(), source })
 }
 
-/// Sends the program's ends of the pipes to the keeper, after the word to make namespaces if it shall.
-fn hand_over(
-    socket: &StdUnixStream,
-    confinement: Option<&Confinement>,
-    given: [OwnedFd; 3],
-) -> std::io::Result<()> {
-    if let Some(confinement) = confinement
-        && confinement.roads.first() == Some(&Road::Namespaces)
-    {
-        let word = if confinement.network { ISOLATE_ONLINE } else { ISOLATE };
-        std::io::Write::write_all(&mut &*socket, &[word])?;
-    }
+#[expect(clippy::disallowed_methods, reason = "the keeper is what everything else goes through")]
+fn bare_command(keeper: &Keeper) -> Command {
+    let mut command = Command::new(&keeper.program);
+    command.arg0("guest-keeper").args(&keeper.args);
+    command
+}
+
+#[expect(clippy::disallowed_methods, reason = "the keeper inside is what everything else goes through")]
+fn bubblewrap_command(bubblewrap: &Path, arguments: Vec<OsString>) -> Command {
+    let mut command = Command::new(bubblewrap);
+    command.args(arguments).process_group(0);
+    command
+}
+
+/// Starts it with the socket for its stdin.
+fn over(socket: StdUnixStream, mut command: Command) -> std::io::Result<tokio::process::Child> {
+    command.stdin(Stdio::from(OwnedFd::from(socket))).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+}
+
+/// Sends the program's ends of the pipes to the keeper.
+fn hand_over(socket: &StdUnixStream, given: [OwnedFd; 3]) -> std::io::Result<()> {
     let ends = given.each_ref().map(AsFd::as_fd);
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);

@@ -7,18 +7,28 @@ use std::sync::Arc;
 
 use super::confine::Confinement;
 use super::limits::Limits;
+use super::spare::Spare;
 
 /// How to start the keeper: our own executable and the hidden subcommand that calls [`super::keep`].
 #[derive(Debug, Clone)]
 pub struct Keeper {
     pub(super) program: PathBuf,
     pub(super) args: Vec<OsString>,
+    /// Where one is kept ready, if one is.
+    pub(super) spare: Option<Arc<Spare>>,
 }
 
 impl Keeper {
     /// A keeper in some other executable, as tests need it.
     pub fn new(program: impl Into<PathBuf>, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
-        Self { program: program.into(), args: args.into_iter().map(Into::into).collect() }
+        Self { program: program.into(), args: args.into_iter().map(Into::into).collect(), spare: None }
+    }
+
+    /// The same with one in namespaces of its own kept ready after a program has used one, for a while: for whoever
+    /// starts one program after another and does not want to wait.
+    pub fn with_a_spare(mut self) -> Self {
+        self.spare = Some(Arc::default());
+        self
     }
 
     /// The running executable under the given subcommand.

@@ -1,0 +1,152 @@
+//! The keeper that is ready for the next command: used once, replaced, and never in anybody's way.
+
+use libtest_mimic::Trial;
+use loggia_domain::{CommandEnd, CommandExit, CommandSpec, Runner, SandboxLevel};
+use loggia_runner::CommandRunner;
+use loggia_wire::child::{Keeper, Road};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{SECRET, Scene, block_on, eventually, is_running, roads, settings};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let all: [(&str, fn()); 5] = [
+        ("the_next_command_gets_the_keeper_that_is_ready", it_is_used),
+        ("a_command_of_a_ready_keeper_is_held_in_like_any_other", it_holds_in),
+        ("a_command_that_needs_other_namespaces_gets_a_new_keeper", it_fits),
+        ("a_ready_keeper_that_was_killed_is_replaced", it_is_checked),
+        ("a_ready_keeper_leaves_with_its_runner", it_leaves),
+    ];
+    // Only namespaces need two keepers.
+    let possible = roads().iter().any(|(_, road, _)| *road == Road::Namespaces);
+    let trial = |(name, test): (&str, fn())| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    all.into_iter().filter(|_| possible).map(trial).collect()
+}
+
+/// A runner whose keepers can be told from all others.
+struct Marked {
+    scene: Scene,
+    runner: CommandRunner,
+}
+
+impl Marked {
+    fn new() -> Self {
+        let scene = Scene::new();
+        let keeper = Keeper::new(std::env::current_exe().unwrap(), ["keep", &scene.mark]);
+        Self { runner: CommandRunner::new(keeper, settings(&[Road::Namespaces])), scene }
+    }
+
+    async fn run(&self, line: &str) -> CommandEnd {
+        self.run_as(self.scene.spec(line)).await
+    }
+
+    async fn run_as(&self, spec: CommandSpec) -> CommandEnd {
+        self.runner.run(spec, Box::new(|_, _| {})).await.unwrap()
+    }
+
+    /// Waits until a keeper is ready, and tells which.
+    async fn ready(&self) -> Pid {
+        let mark = self.scene.mark.clone();
+        tokio::task::spawn_blocking(move || {
+            let mut found = None;
+            eventually("a keeper that is ready", || {
+                // The outer one is our child; it is ready when it has one of its own.
+                found = children_of(std::process::id(), &mark).into_iter().find(|pid| {
+                    let inner = u32::try_from(pid.as_raw_nonzero().get()).unwrap();
+                    !children_of(inner, &mark).is_empty()
+                });
+                found.is_some()
+            });
+            found.unwrap()
+        })
+        .await
+        .unwrap()
+    }
+}
+
+/// The children of a process that have this in their arguments.
+fn children_of(parent: u32, mark: &str) -> Vec<Pid> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let processes = entries.filter_map(|entry| {
+        let status = std::fs::read_to_string(entry.path().join("status")).ok()?;
+        let its_parent: u32 = status.split("PPid:").nth(1)?.split_whitespace().next()?.parse().ok()?;
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let is_it = its_parent == parent && String::from_utf8_lossy(&line).contains(mark);
+        is_it.then(|| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)).flatten()
+    });
+    processes.collect()
+}
+
+fn it_is_used() {
+    block_on(async {
+        let marked = Marked::new();
+        marked.run("true").await;
+        let ready = marked.ready().await;
+        // While it runs, its keeper is the only one of ours.
+        let (mark, go) = (marked.scene.mark.clone(), marked.scene.root.join("go"));
+        let during = tokio::task::spawn_blocking(move || {
+            eventually("the command's start", || go.with_file_name("started").exists());
+            let during = children_of(std::process::id(), &mark);
+            std::fs::write(go, "").unwrap();
+            during
+        });
+        let end = marked.run("touch started; until [ -e go ]; do sleep 0.01; done; echo done").await;
+        assert_eq!((end.exit, end.stdout.text().as_str()), (CommandExit::Code(0), "done\n"));
+        assert_eq!(during.await.unwrap(), [ready]);
+        assert_ne!(marked.ready().await, ready);
+    });
+}
+
+fn it_holds_in() {
+    block_on(async {
+        let marked = Marked::new();
+        marked.run("true").await;
+        marked.ready().await;
+        std::fs::write(marked.scene.root.join("news"), "made after the keeper\n").unwrap();
+        let secret = marked.scene.data.join("token");
+        let end = marked.run(&format!("cat news; cat {}; touch .git/hooks/x", secret.display())).await;
+        assert_eq!(end.sandbox, SandboxLevel::Isolated);
+        assert_eq!(end.stdout.text(), "made after the keeper\n");
+        assert!(!end.stderr.text().contains(SECRET), "{}", end.stderr.text());
+    });
+}
+
+fn it_fits() {
+    block_on(async {
+        let marked = Marked::new();
+        let interfaces = "cat /proc/net/dev | grep -c :";
+        let alone = marked.run(interfaces).await.stdout.text();
+        let ready = marked.ready().await;
+        let mut online = marked.scene.spec(interfaces);
+        online.confinement.network = true;
+        let ours = std::fs::read_to_string("/proc/net/dev").unwrap().matches(':').count();
+        let connected = marked.run_as(online).await.stdout.text();
+        assert_eq!((alone.trim(), connected.trim()), ("1", ours.to_string().as_str()));
+        assert_ne!(marked.ready().await, ready);
+    });
+}
+
+fn it_is_checked() {
+    block_on(async {
+        let marked = Marked::new();
+        marked.run("true").await;
+        let ready = marked.ready().await;
+        kill_process(ready, Signal::KILL).unwrap();
+        let end = marked.run("echo well").await;
+        assert_eq!((end.exit, end.stdout.text().as_str()), (CommandExit::Code(0), "well\n"));
+    });
+}
+
+fn it_leaves() {
+    let mark = block_on(async {
+        let marked = Marked::new();
+        marked.run("true").await;
+        marked.ready().await;
+        marked.scene.mark.clone()
+    });
+    eventually("its end", || !is_running(&mark));
+}
