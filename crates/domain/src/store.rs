@@ -48,6 +48,7 @@ pub trait Store: Send + Sync + 'static {
     ) -> BoxFuture<'_, Result<Vec<(Seq, String)>, StoreError>>;
 
     /// Makes a session of lines that [`export`](Store::export) gave, all or nothing, with the events' own numbers.
+    /// It has no preset and remembers no answers: what was allowed elsewhere is not allowed here.
     fn import(
         &self,
         session: SessionId,

@@ -3,7 +3,6 @@
 //! Knows which sessions are in memory and brings others there when somebody comes. Refuses to know what they do.
 
 mod current_model;
-mod foreign;
 mod look;
 mod start;
 mod transfer;

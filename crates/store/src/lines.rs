@@ -9,9 +9,11 @@
 //! What always holds:
 //! - a line has no line break inside it;
 //! - a journal that is read begins with its opening as number 1, and its numbers rise;
-//! - ids and numbers come back as they were; only the workspace is the reader's own.
+//! - ids and numbers come back as they were; only the workspace is the reader's own;
+//! - what was allowed elsewhere is not allowed here: a journal that is read has no preset of its own, and nothing that
+//!   was answered in it is remembered. Those answers were given about other files, on another machine.
 
-use loggia_domain::{EventBody, NewEvent, Seq, StoreError, Timestamp, TurnId, WorkspaceId};
+use loggia_domain::{EventBody, NewEvent, Remember, Seq, StoreError, Timestamp, TurnId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -73,7 +75,7 @@ pub(crate) fn write(
 /// Every journal begins with its opening, and that has this number.
 pub(crate) const FIRST: Seq = Seq(1);
 
-/// Reads a whole journal, with another workspace in its opening.
+/// Reads a whole journal, with another workspace in its opening and without what would loosen anything here.
 pub(crate) fn read(lines: &[String], workspace: WorkspaceId) -> Result<Vec<ReadEvent>, StoreError> {
     if lines.is_empty() {
         return Err(bad(1, "there is nothing"));
@@ -101,9 +103,13 @@ fn read_line(line: &str, last: Option<Seq>, workspace: WorkspaceId) -> Result<Re
     check_place(format, seq, last)?;
     let mut body = rows::decode(&kind, data.get()).map_err(|error| error.to_string())?;
     match (&mut body, last) {
-        (EventBody::SessionOpened { workspace: its, .. }, None) => *its = workspace,
+        (EventBody::SessionOpened { workspace: its, preset, .. }, None) => {
+            *its = workspace;
+            *preset = None;
+        }
         (EventBody::SessionOpened { .. }, Some(_)) => return Err("the session is opened again".to_owned()),
         (_, None) => return Err("a journal begins with the opening of its session".to_owned()),
+        (EventBody::ApprovalDecided { answer, .. }, Some(_)) => answer.remember = Remember::Once,
         (_, Some(_)) => {}
     }
     let row = rows::encode(&body).map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@ use loggia_domain::{
     Actor, Event, EventBody, NewEvent, Seq, SessionId, SessionSummary, Timestamp, WorkspaceId,
 };
 
-use crate::engine::{Engine, foreign};
+use crate::engine::Engine;
 use crate::error::EngineError;
 
 /// How many events can follow a closing, and more: what a command did that the closing cut, and its checkpoint.
@@ -71,9 +71,6 @@ impl Engine {
         lines: Vec<String>,
     ) -> Result<SessionSummary, EngineError> {
         self.shared.parts.store.workspace(workspace).await?;
-        // A journal may be large.
-        let lines = tokio::task::spawn_blocking(move || foreign::without_permissions(lines)).await;
-        let lines = lines.map_err(|error| EngineError::Unfinished(error.to_string()))??;
         Ok(self.shared.parts.store.import(SessionId::new(), workspace, lines).await?)
     }
 }

@@ -134,7 +134,7 @@ async fn attempt(
     let successor = keeper.clone();
     let then = move || {
         if let Some(word) = word {
-            spare::prepare(&successor, word)
+            spare::prepare(&successor, word);
         }
     };
     let exit = super::process::watch(spec.name.clone(), pid, process, line.reports, then);
