@@ -63,16 +63,37 @@ pub(crate) fn log_file(places: &Places) -> PathBuf {
     places.data().join(LOG_FILE)
 }
 
-/// Lets go of the starter: it may go now. What is logged from here on goes to a file.
-pub(crate) fn let_go(places: &Places) -> Result<(), DaemonError> {
-    let path = log_file(places);
-    let released = open_log(&path).and_then(|log| {
-        rustix::stdio::dup2_stderr(&log)?;
-        rustix::stdio::dup2_stdout(File::open("/dev/null")?)?;
+/// What a daemon needs to let go of its starter. Whatever can go wrong does so before the starter is told to go.
+#[derive(Debug)]
+pub(crate) struct Release {
+    path: PathBuf,
+    log: File,
+    nothing: File,
+}
+
+impl Release {
+    /// Opens everything.
+    pub(crate) fn prepare(places: &Places) -> Result<Self, DaemonError> {
+        let path = log_file(places);
+        let opened = open_log(&path)
+            .and_then(|log| Ok((log, OpenOptions::new().read(true).write(true).open("/dev/null")?)));
+        match opened {
+            Ok((log, nothing)) => Ok(Self { path, log, nothing }),
+            Err(source) => Err(DaemonError::Log { path, source }),
+        }
+    }
+
+    /// Lets go of the starter: it may go now. What is logged from here on goes to a file.
+    pub(crate) fn let_go(self) -> Result<(), DaemonError> {
+        let Self { path, log, nothing } = self;
+        let released = rustix::stdio::dup2_stderr(&log).and_then(|()| rustix::stdio::dup2_stdout(&nothing));
+        released.map_err(|error| DaemonError::Log { path, source: error.into() })?;
         // The directory we were started in may be unmounted one day.
-        std::env::set_current_dir("/")
-    });
-    released.map_err(|source| DaemonError::Directory { path, source })
+        if let Err(error) = std::env::set_current_dir("/") {
+            tracing::warn!(%error, "the directory it was started in stays in use");
+        }
+        Ok(())
+    }
 }
 
 fn open_log(path: &Path) -> io::Result<File> {
