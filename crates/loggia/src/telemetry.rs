@@ -21,7 +21,6 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SdkTracerProvider, Span, SpanData, SpanProcessor};
 use tokio::runtime::Handle;
 use tracing_subscriber::filter::{LevelFilter, filter_fn};
-use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, Registry};
 
 use crate::config::Config;
@@ -32,6 +31,9 @@ const FLUSH: Duration = Duration::from_secs(2);
 
 /// The path a base address is completed with, as the standard says.
 const TRACES: &str = "/v1/traces";
+
+/// What the targets of our own spans begin with: the names of our crates.
+const OURS: &str = "loggia";
 
 /// Our name, if nobody gives us another.
 const SERVICE: &str = "loggia";
@@ -68,11 +70,8 @@ impl Telemetry {
     }
 
     /// The part of the log that makes our spans known to the collector. What is logged stays here.
-    pub(crate) fn layer(&self) -> Box<dyn Layer<Registry> + Send + Sync>
-    where
-        Registry: for<'a> LookupSpan<'a>,
-    {
-        let ours = filter_fn(|span| span.is_span() && span.target().starts_with(SERVICE));
+    pub(crate) fn layer(&self) -> Box<dyn Layer<Registry> + Send + Sync> {
+        let ours = filter_fn(|span| span.is_span() && span.target().starts_with(OURS));
         tracing_opentelemetry::layer()
             .with_tracer(self.provider.tracer(SERVICE))
             .with_location(false)

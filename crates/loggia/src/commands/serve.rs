@@ -128,7 +128,8 @@ mod tests {
 
     /// A value that is none of the key's default.
     fn another(key: &keys::Key) -> String {
-        let candidates = ["read-only", "never", "json", "debug", "7", "true", "false", "http://[::1]:1", "[::1]:1"];
+        let candidates =
+            ["read-only", "never", "json", "debug", "7", "true", "false", "http://[::1]:1", "[::1]:1"];
         let fits = |text: &&&str| key.kind.read(text).is_some_and(|value| value != key.default);
         candidates.iter().find(fits).unwrap_or_else(|| panic!("nothing fits {}", key.path)).to_string()
     }

@@ -174,10 +174,7 @@ fn lines(running: &Running) -> Vec<String> {
     }
     fact("model", model.as_deref().unwrap_or("none"));
     if let Some(Sessions { loaded, running, waiting }) = sessions {
-        fact(
-            "sessions",
-            &format!("{loaded} in memory, {running} running, {waiting} waiting for an answer"),
-        );
+        fact("sessions", &format!("{loaded} in memory, {running} running, {waiting} waiting for an answer"));
     }
     if let Some(clients) = clients {
         fact("clients", &clients.to_string());

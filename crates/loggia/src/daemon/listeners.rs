@@ -127,7 +127,9 @@ fn machine_name() -> Option<String> {
 fn warn_of_hosts(address: SocketAddr, places: &Places) {
     let name = machine_name().unwrap_or_else(|| "NAME".to_owned());
     errors::warn(
-        &format!("`{address}` is heard by others, but only requests to `localhost` and the loopback's addresses are answered"),
+        &format!(
+            "`{address}` is heard by others, but only requests to `localhost` and the loopback's addresses are answered"
+        ),
         &format!(
             "list the names and addresses others use, separated by commas: `hosts = \"{name}\"` under `[server]` in `{}`, or `--set server.hosts={name}`",
             places.user_file().display()

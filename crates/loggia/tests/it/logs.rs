@@ -53,7 +53,10 @@ async fn the_life_of_a_server_is_told_in_short_lines() {
         assert!(stderr.contains(&format!(" INFO {expected}")), "no `{expected}` in\n{stderr}");
     }
     let ended = stderr.lines().find(|line| line.contains("turn ended")).unwrap();
-    assert!(ended.contains(" model=\"scripted:") && ended.ends_with("tokens_in=130 tokens_out=17"), "{ended}");
+    assert!(
+        ended.contains(" model=\"scripted:") && ended.ends_with("tokens_in=130 tokens_out=17"),
+        "{ended}"
+    );
     assert_eq!(stderr.lines().count(), expected.len(), "{stderr}");
     assert!(!stderr.contains(PRIVATE), "contents are in the log:\n{stderr}");
     assert!(!stderr.contains("Some(") && !stderr.contains("Id("), "forms for programmers:\n{stderr}");

@@ -63,7 +63,10 @@ fn the_socket_of_somebody_else_stays() {
     let variable = ("LOGGIA_RUNTIME_DIR", stage.path("runtime").to_str().unwrap().to_owned());
     let shown = stage.run_with(&[(variable.0, &variable.1)], &["serve", "--addr", "127.0.0.1:0"]);
     assert_eq!(shown.code, Some(5), "{shown}");
-    assert!(shown.stderr.starts_with("error: somebody answers on `[STAGE]/runtime/http.sock` already"), "{shown}");
+    assert!(
+        shown.stderr.starts_with("error: somebody answers on `[STAGE]/runtime/http.sock` already"),
+        "{shown}"
+    );
     assert!(path.exists(), "it was not ours to remove");
 }
 
@@ -110,8 +113,10 @@ fn whoever_listens_for_others_is_told_how_they_are_answered() {
 
     hint: list the names and addresses others use, separated by commas: `hosts = "[MACHINE]"` under `[server]` in `[STAGE]/home/.config/loggia/config.toml`, or `--set server.hosts=[MACHINE]`
     "#);
-    let server =
-        Server::start(&stage, &["--addr", "0.0.0.0:0", "--tls", "self-signed", "--set", "server.hosts=localhost"]);
+    let server = Server::start(
+        &stage,
+        &["--addr", "0.0.0.0:0", "--tls", "self-signed", "--set", "server.hosts=localhost"],
+    );
     server.end();
 }
 
@@ -159,7 +164,9 @@ fn a_certificate_of_our_own_is_made_for_all_our_names_and_for_ten_years() {
     server.signal(rustix::process::Signal::TERM);
     let (code, _, stderr) = server.wait();
     assert_eq!(code, Some(0));
-    assert!(stderr.starts_with("warning: the certificate `") && stderr.contains("was not made for `new.example`"));
+    assert!(
+        stderr.starts_with("warning: the certificate `") && stderr.contains("was not made for `new.example`")
+    );
     assert_eq!(CertificateDer::from_pem_file(&file).unwrap(), certificate);
 }
 
@@ -167,7 +174,8 @@ fn a_certificate_of_our_own_is_made_for_all_our_names_and_for_ten_years() {
 fn the_configuration_is_the_policy_of_workspaces_that_have_none() {
     let stage = Stage::with_workspace("");
     stage.user_file("[policy]\npreset = \"read-only\"\nmax_steps = 7\napproval_timeout_s = 60\n[sandbox]\nnetwork = true\n");
-    let server = Server::start(&stage, &["--set", "runner.command_timeout_s=5", "--set", "runner.output_bytes=1000"]);
+    let server =
+        Server::start(&stage, &["--set", "runner.command_timeout_s=5", "--set", "runner.output_bytes=1000"]);
     let workspaces = body(&server.get_locally("/v1/workspaces"));
     let id = workspaces["workspaces"][0]["workspace_id"].as_str().unwrap();
     let policy = body(&server.get_locally(&format!("/v1/workspaces/{id}/policy")));
@@ -175,7 +183,12 @@ fn the_configuration_is_the_policy_of_workspaces_that_have_none() {
     assert_eq!(policy["sandbox"]["network"], true, "{policy}");
     let limits = &policy["limits"];
     assert_eq!(
-        (&limits["max_steps"], &limits["approval_timeout_s"], &limits["command_timeout_s"], &limits["output_bytes"]),
+        (
+            &limits["max_steps"],
+            &limits["approval_timeout_s"],
+            &limits["command_timeout_s"],
+            &limits["output_bytes"]
+        ),
         (&7.into(), &60.into(), &5.into(), &1000.into()),
         "{policy}"
     );

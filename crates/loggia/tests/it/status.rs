@@ -16,7 +16,11 @@ async fn it_tells_what_the_server_holds_and_does() {
     // The command is asked about, and nobody answers.
     turn::until_asked(&mut stream).await;
     let status: Value = serde_json::from_str(&stage.run(&["status", "--json"]).stdout).unwrap();
-    assert_eq!(status["sessions"], serde_json::json!({ "loaded": 1, "running": 0, "waiting": 1 }), "{status}");
+    assert_eq!(
+        status["sessions"],
+        serde_json::json!({ "loaded": 1, "running": 0, "waiting": 1 }),
+        "{status}"
+    );
     assert_eq!(status["clients"], 1);
     assert!(status["model"].as_str().unwrap().starts_with("scripted:"), "{status}");
     assert_eq!(status["workspaces"][0]["root_path"], "[STAGE]/project");

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -12,8 +14,12 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
+use crate::server::Server;
 use crate::stage::Stage;
 use crate::turn::{self, PRIVATE};
 
@@ -67,6 +73,12 @@ fn spans(sent: &[Sent]) -> Vec<Span> {
     scopes.flat_map(|scope| scope.spans).collect()
 }
 
+/// Who sent it.
+fn resource(sent: &[Sent]) -> BTreeMap<String, String> {
+    let request = ExportTraceServiceRequest::decode(sent[0].body.clone()).unwrap();
+    facts(&request.resource_spans[0].resource.as_ref().unwrap().attributes)
+}
+
 fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
@@ -93,8 +105,7 @@ async fn the_spans_of_a_turn_reach_the_collector() {
         let body = String::from_utf8_lossy(&sent.body);
         assert!(!body.contains(PRIVATE), "contents left the machine");
     }
-    let resource = ExportTraceServiceRequest::decode(sent[0].body.clone()).unwrap();
-    let resource = facts(&resource.resource_spans[0].resource.as_ref().unwrap().attributes);
+    let resource = resource(&sent);
     assert_eq!(resource["service.name"], "our agent");
     assert_eq!(resource["deployment.environment.name"], "test");
     assert_eq!(resource["service.version"], env!("CARGO_PKG_VERSION"));
@@ -113,8 +124,11 @@ async fn the_spans_of_a_turn_reach_the_collector() {
     };
     assert_eq!(below("model call", turn).len(), 2);
     let tools = below("tool call", turn);
-    let mut names: Vec<_> =
-        tools.iter().map(|tool| facts(&tool.attributes)).map(|told| told["gen_ai.tool.name"].clone()).collect();
+    let mut names: Vec<_> = tools
+        .iter()
+        .map(|tool| facts(&tool.attributes))
+        .map(|told| told["gen_ai.tool.name"].clone())
+        .collect();
     names.sort();
     assert_eq!(names, ["read_file", "run_command"]);
     let [wait] = named(&spans, "approval wait")[..] else { panic!("{spans:#?}") };
@@ -124,7 +138,10 @@ async fn the_spans_of_a_turn_reach_the_collector() {
     assert_eq!(facts(&wait.attributes)["outcome"], "allowed");
     let [opened] = named(&spans, "POST /v1/sessions")[..] else { panic!("{spans:#?}") };
     let told = facts(&opened.attributes);
-    assert_eq!((told["http.route"].as_str(), told["http.response.status_code"].as_str()), ("/v1/sessions", "201"));
+    assert_eq!(
+        (told["http.route"].as_str(), told["http.response.status_code"].as_str()),
+        ("/v1/sessions", "201")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -137,10 +154,53 @@ async fn the_configuration_can_name_the_collector_and_the_standard_can_say_no() 
     assert_eq!(turn::end(server).await.0, Some(0));
     let sent = collector.all();
     assert_eq!(named(&spans(&sent), "GET /v1/health").len(), 1);
+    assert_eq!(resource(&sent)["service.name"], "loggia");
     let server = turn::start(&stage, &[("OTEL_SDK_DISABLED", "true")], &["--set", &set]);
     server.get("/v1/health");
     assert_eq!(turn::end(server).await.0, Some(0));
     assert!(collector.all().is_empty());
+}
+
+/// Takes one request over TLS, with a certificate and its key, and gives its head.
+async fn take_encrypted(listener: tokio::net::TcpListener, certificate: &Path) -> String {
+    let chain = vec![CertificateDer::from_pem_file(certificate).unwrap()];
+    let key = PrivateKeyDer::from_pem_file(certificate.with_extension("key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .unwrap();
+    let (stream, _) = listener.accept().await.unwrap();
+    let mut stream = tokio_rustls::TlsAcceptor::from(Arc::new(config)).accept(stream).await.unwrap();
+    let mut heard = Vec::new();
+    while !heard.windows(4).any(|end| end == b"\r\n\r\n") {
+        assert!(stream.read_buf(&mut heard).await.unwrap() > 0, "cut off");
+    }
+    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").await.unwrap();
+    stream.shutdown().await.unwrap();
+    String::from_utf8_lossy(&heard).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_collector_may_want_tls() {
+    let stage = Stage::new();
+    // Any certificate will do; we have one that makes some.
+    Server::start(&stage, &["--tls", "self-signed"]).end();
+    let certificate = stage.path("home/.local/share/loggia/tls/self-signed.pem");
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("https://{}/taken", listener.local_addr().unwrap());
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", endpoint.as_str()),
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", certificate.to_str().unwrap()),
+    ];
+    let server = turn::start(&stage, &variables, &[]);
+    server.get("/v1/health");
+    let taken = tokio::spawn(async move { take_encrypted(listener, &certificate).await });
+    assert_eq!(turn::end(server).await, (Some(0), String::new(), String::new()));
+    let head = taken.await.unwrap();
+    assert!(head.starts_with("POST /taken HTTP/1.1\r\n"), "{head}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,8 +208,7 @@ async fn a_collector_that_is_not_there_is_told_once_and_disturbs_nobody() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let endpoint = format!("http://{nobody}");
     let stage = Stage::new();
-    let variables =
-        [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "10")];
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "10")];
     let server = turn::start(&stage, &variables, &[]);
     turn::play(&stage, &server).await;
     let (code, _, stderr) = turn::end(server).await;

@@ -87,7 +87,9 @@ pub(crate) async fn play(stage: &Stage, server: &Server) -> SessionId {
     let asked = until_asked(&mut stream).await;
     stream.speaker().decide(asked, true).await.unwrap();
     let ended = async {
-        while !matches!(stream.next().await.unwrap().unwrap(), Heard::Message(ServerMessage::MessageFinal(_))) {}
+        while !matches!(stream.next().await.unwrap().unwrap(), Heard::Message(ServerMessage::MessageFinal(_)))
+        {
+        }
     };
     tokio::time::timeout(PATIENCE, ended).await.unwrap();
     stream.close().await;
