@@ -159,6 +159,7 @@ impl House<'_> {
         systemd::notify(&format!("READY=1\nSTATUS=listening on {}", summary.url));
         if let Some(release) = release {
             release.let_go()?;
+            tokio::spawn(detach::tend_log(detach::log_file(self.places)));
         }
         tracing::info!(url = %summary.url, socket = %summary.http_socket.display(), "started");
         if self.settings.open {

@@ -10,6 +10,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use super::DaemonError;
 use crate::config::places::Places;
@@ -22,8 +23,11 @@ pub(crate) const COMMAND: &str = "__serve";
 
 const LOG_FILE: &str = "daemon.log";
 
-/// A log that has grown beyond this is put aside at the next start; one older log is kept.
+/// A log that has grown beyond this is put aside; one older log is kept.
 const MAX_LOG_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How often a daemon looks at the length of its log: what is written meanwhile does no harm.
+const LOOK: Duration = Duration::from_secs(60);
 
 /// Starts a daemon with these arguments and waits until it is ready.
 #[expect(clippy::disallowed_methods, reason = "the daemon is meant to outlive whoever starts it")]
@@ -96,9 +100,58 @@ impl Release {
     }
 }
 
+/// Sees to it that the log of a daemon that was let go does not grow for ever. Never ends.
+pub(crate) async fn tend_log(path: PathBuf) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let log = path.clone();
+        // It is a disk, if not a busy one.
+        let tended = tokio::task::spawn_blocking(move || tend(&log)).await;
+        if let Ok(Err(error)) = tended {
+            tracing::warn!(%error, "the log cannot be put aside");
+        }
+    }
+}
+
+/// Goes on in a new log if this one is too long.
+fn tend(path: &Path) -> io::Result<()> {
+    if is_too_long(path) {
+        rustix::stdio::dup2_stderr(&open_log(path)?)?;
+    }
+    Ok(())
+}
+
+fn is_too_long(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.len() > MAX_LOG_BYTES)
+}
+
 fn open_log(path: &Path) -> io::Result<File> {
-    if path.metadata().is_ok_and(|found| found.len() > MAX_LOG_BYTES) {
+    if is_too_long(path) {
         std::fs::rename(path, path.with_extension("log.old"))?;
     }
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_log_that_is_too_long_is_put_aside_and_one_older_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(LOG_FILE);
+        for round in 0..3 {
+            let mut log = open_log(&path).unwrap();
+            assert_eq!(log.metadata().unwrap().len(), 0, "it goes on in a new one");
+            writeln!(log, "{round}").unwrap();
+            log.set_len(MAX_LOG_BYTES).unwrap();
+            assert!(!is_too_long(&path));
+            log.set_len(MAX_LOG_BYTES + 1).unwrap();
+        }
+        let aside = std::fs::read(path.with_extension("log.old")).unwrap();
+        assert_eq!(aside[0], b'1', "the one before the last");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
+    }
 }
