@@ -45,7 +45,7 @@ pub(super) fn start(script: &str) -> Result<Running> {
     let model = format!("scripted:{}", home.path().join("script.toml").display());
     let started = Instant::now();
     let mut process =
-        command.args(["serve", "--addr", "127.0.0.1:0", "--json", "--model", &model]).spawn()?;
+        command.args(["--quiet", "serve", "--addr", "127.0.0.1:0", "--json", "--model", &model]).spawn()?;
     let line = first_line(&mut process)?;
     let ready: Ready = serde_json::from_str(&line).with_context(|| format!("the daemon says {line:?}"))?;
     let address = ready.url.strip_prefix("http://").unwrap_or(&ready.url).trim_end_matches('/').parse()?;

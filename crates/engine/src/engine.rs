@@ -28,7 +28,7 @@ use crate::error::EngineError;
 use crate::parts::{Parts, Settings};
 use crate::policies::Policies;
 use crate::secrets::Masker;
-use crate::session::{self, Command, FeedClosed, OnLeave, Seat, SessionHandle, State};
+use crate::session::{self, Command, FeedClosed, OnLeave, Seat, SessionHandle, State, Status};
 use crate::trust::TrustStore;
 use crate::workspace::OpenWorkspace;
 
@@ -70,6 +70,19 @@ pub struct NewSession {
     pub preset: Option<Preset>,
     /// What it may use up.
     pub budget: Budget,
+}
+
+/// What the sessions in memory are doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Activity {
+    /// How many there are.
+    pub loaded: usize,
+    /// How many of them have a turn that runs.
+    pub running: usize,
+    /// How many have one that waits for an answer.
+    pub waiting: usize,
+    /// How many clients are on them, one that is on two counted twice.
+    pub clients: usize,
 }
 
 impl NewSession {
@@ -190,11 +203,13 @@ impl Engine {
         // Written down with the session, which keeps it when the default changes.
         let model = model.or_else(|| self.default_model());
         let id = SessionId::new();
+        let name = session::chronicle::name(&by).to_owned();
         let body =
             EventBody::SessionOpened { workspace, title, model, preset, budget, forked_from: None, by };
         let body = session::mask::masked(&self.shared.masker, body);
         let opening = NewEvent { at: Timestamp::now(), turn: None, body };
         self.shared.parts.store.append(id, vec![opening]).await?;
+        tracing::info!(session = %id, %workspace, by = name, "session opened");
         Ok(id)
     }
 
@@ -271,6 +286,24 @@ impl Engine {
     /// How many sessions are in memory, or on their way there.
     pub fn loaded_sessions(&self) -> usize {
         self.shared.sessions().len()
+    }
+
+    /// What the sessions in memory are doing. Waits for none of them.
+    pub fn activity(&self) -> Activity {
+        let mut activity = Activity { loaded: 0, running: 0, waiting: 0, clients: 0 };
+        for slot in self.shared.sessions().values() {
+            activity.loaded += 1;
+            // One that is locked is on its way in or out, and does nothing yet or any more.
+            let Ok(place) = slot.try_lock() else { continue };
+            let Some(handle) = place.as_ref() else { continue };
+            activity.clients += handle.presence.clients();
+            match handle.presence.status() {
+                Status::Running => activity.running += 1,
+                Status::Waiting => activity.waiting += 1,
+                Status::Idle | Status::Closed => {}
+            }
+        }
+        activity
     }
 
     /// Stops: running turns are closed as interrupted, questions keep waiting in the journal.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::{CodeIndex, ModelCatalogue, Runner, Store, Tool, Workspace};
+use loggia_domain::{CodeIndex, ModelCatalogue, Policy, Runner, Store, Tool, Workspace};
 use loggia_tree::Root;
 
 /// The parts around an engine. Only whoever wires them together names them.
@@ -47,12 +47,21 @@ pub struct Settings {
     pub secrets: Vec<String>,
     /// How long a session that nobody uses stays in memory.
     pub unload_after: Duration,
+    /// What holds in a workspace as far as its own policy does not say otherwise.
+    pub policy: Policy,
 }
 
 impl Settings {
     /// Defaults for a data directory.
     pub fn new(data: PathBuf) -> Self {
-        Self { data, home: None, hidden: Vec::new(), secrets: Vec::new(), unload_after: UNLOAD_AFTER }
+        Self {
+            data,
+            home: None,
+            hidden: Vec::new(),
+            secrets: Vec::new(),
+            unload_after: UNLOAD_AFTER,
+            policy: Policy::default(),
+        }
     }
 }
 

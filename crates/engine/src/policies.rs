@@ -26,8 +26,8 @@ struct Known {
 }
 
 impl Policies {
-    pub(crate) fn new(directory: PathBuf) -> Self {
-        Self { files: PolicyFiles::new(directory), known: Mutex::new(HashMap::new()) }
+    pub(crate) fn new(directory: PathBuf, base: Policy) -> Self {
+        Self { files: PolicyFiles::new(directory, base), known: Mutex::new(HashMap::new()) }
     }
 
     /// A map whose entries are whole cannot be left broken by a panic.

@@ -10,12 +10,14 @@
 
 mod actor;
 mod asks;
+pub(crate) mod chronicle;
 mod closing;
 mod ending;
 mod feed;
 mod intents;
 mod load;
 pub(crate) mod mask;
+mod presence;
 mod running;
 mod seat;
 mod seats;
@@ -39,6 +41,7 @@ pub use state::{
 pub(crate) use state::{partly, says};
 
 use crate::error::IntentError;
+use crate::session::presence::Presence;
 use crate::session::seats::Departures;
 
 /// How many requests may wait for a session. More than people can send; a flood is told so.
@@ -68,6 +71,7 @@ pub(crate) struct SessionHandle {
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) feed: Arc<Feed>,
     pub(crate) departures: Arc<Departures>,
+    pub(crate) presence: Arc<Presence>,
 }
 
 impl SessionHandle {

@@ -19,6 +19,7 @@ mod edits;
 mod output;
 mod reply;
 mod retrieve;
+mod spans;
 
 pub(crate) use batch::collected;
 pub(crate) use edits::{Chosen, applied_events, wanted};
@@ -30,6 +31,7 @@ use loggia_domain::{
 };
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
+use tracing::{Instrument, Span};
 
 use crate::engine::Shared;
 use crate::error::EngineError;
@@ -46,11 +48,12 @@ pub(crate) fn spawn(
     workspace: Arc<OpenWorkspace>,
     feed: Arc<Feed>,
     session: SessionId,
+    span: Span,
 ) -> RunningTurn {
     let (asks, receiver) = mpsc::channel(ASKS);
     let link = Link(asks);
     let turn = Turn { shared, workspace, feed, session, link, failures: 0, shortened: false };
-    let task = AbortOnDropHandle::new(tokio::spawn(turn.run()));
+    let task = AbortOnDropHandle::new(tokio::spawn(turn.run().instrument(span)));
     RunningTurn { task, asks: receiver, command: None, handed_out: None }
 }
 
@@ -132,7 +135,11 @@ impl Turn {
         }
         let found = self.retrieve(state).await?;
         let request = self.request(state, found, info.context_tokens).await?;
-        match self.reply(state, &model, request).await? {
+        let span = spans::model_call(&info.name);
+        let replied = self.reply(state, &model, request).instrument(span.clone()).await;
+        spans::model_replied(&span, &replied);
+        drop(span);
+        match replied? {
             Ok(replied) => self.replied(state, replied).await,
             Err(broken) => self.broke(state, &model, broken).await,
         }

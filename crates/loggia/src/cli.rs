@@ -65,7 +65,7 @@ pub(crate) struct GlobalFlags {
     #[arg(long, global = true, value_name = "WHEN", value_parser = PossibleValuesParser::new(keys::COLOR_CHOICES), help_heading = "Output")]
     pub(crate) color: Option<String>,
 
-    /// Say more on stderr: -v for info, -vv for debug, -vvv for trace
+    /// Say more on stderr: -v for debug, -vv for trace
     #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with_all = ["quiet", "log_level"], help_heading = "Output")]
     pub(crate) verbose: u8,
 

@@ -20,6 +20,7 @@ mod value;
 use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
+use loggia_domain::{Policy, Preset};
 use tracing::level_filters::LevelFilter;
 
 pub(crate) use error::ConfigError;
@@ -53,6 +54,13 @@ impl Config {
         layers.push(load::variables(&variables)?);
         layers.push(load::flags(flags, of_command)?);
         Ok(Self { settings: layers::settle(layers), user_file: places.user_file() })
+    }
+
+    /// The configuration of somebody who has only flags.
+    #[cfg(test)]
+    pub(crate) fn of_flags(flags: &GlobalFlags) -> Self {
+        let layers = vec![load::flags(flags, &[]).expect("a test's flags make sense")];
+        Self { settings: layers::settle(layers), user_file: PathBuf::new() }
     }
 
     /// Every key's setting, in the table's order.
@@ -105,16 +113,65 @@ impl Config {
         Some(self.text(&keys::MODEL_DEFAULT)).filter(|name| !name.is_empty())
     }
 
+    /// `telemetry.otlp_endpoint`, if one is set.
+    pub(crate) fn otlp_endpoint(&self) -> Option<&str> {
+        Some(self.text(&keys::TELEMETRY_OTLP_ENDPOINT)).filter(|url| !url.is_empty())
+    }
+
+    /// What holds in a workspace as far as its own policy does not say otherwise: `policy.*`, `sandbox.*`, `runner.*`.
+    pub(crate) fn policy(&self) -> Policy {
+        let mut policy = Policy {
+            preset: match self.text(&keys::POLICY_PRESET) {
+                "read-only" => Preset::ReadOnly,
+                "auto-edit" => Preset::AutoEdit,
+                "full" => Preset::Full,
+                _ => Preset::Ask,
+            },
+            ..Policy::default()
+        };
+        let limits = &mut policy.limits;
+        limits.approval_timeout_s = self.limit(&keys::POLICY_APPROVAL_TIMEOUT_S);
+        limits.max_tokens = self.limit(&keys::POLICY_MAX_TOKENS);
+        if let Some(steps) = self.limit(&keys::POLICY_MAX_STEPS) {
+            limits.max_steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        }
+        if let Some(seconds) = self.limit(&keys::RUNNER_COMMAND_TIMEOUT_S) {
+            limits.command_timeout_s = seconds;
+        }
+        if let Some(bytes) = self.limit(&keys::RUNNER_OUTPUT_BYTES) {
+            limits.output_bytes = bytes;
+        }
+        policy.sandbox.required = self.switch(&keys::SANDBOX_REQUIRED);
+        policy.sandbox.network = self.switch(&keys::SANDBOX_NETWORK);
+        policy
+    }
+
     fn list(&self, key: &Key) -> Vec<String> {
         let words = self.text(key).split(',').map(str::trim).filter(|word| !word.is_empty());
         words.map(str::to_owned).collect()
     }
 
     fn text(&self, key: &Key) -> &str {
-        let setting = self.settings.iter().find(|setting| setting.key.path == key.path);
-        match setting.map(|setting| &setting.value) {
+        match self.value(key) {
             Some(Value::Text(text)) => text,
             _ => "",
         }
+    }
+
+    /// A number; nothing where there is no limit.
+    fn limit(&self, key: &Key) -> Option<u64> {
+        match self.value(key) {
+            Some(Value::Count(count)) => Some(*count),
+            _ => None,
+        }
+    }
+
+    fn switch(&self, key: &Key) -> bool {
+        matches!(self.value(key), Some(Value::Switch(true)))
+    }
+
+    fn value(&self, key: &Key) -> Option<&Value> {
+        let setting = self.settings.iter().find(|setting| setting.key.path == key.path);
+        setting.map(|setting| &setting.value)
     }
 }

@@ -23,9 +23,11 @@ mod settings;
 mod signals;
 mod systemd;
 
+use std::io;
 use std::time::Duration;
 
 use loggia_engine::Engine;
+use loggia_http::Door;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +36,8 @@ pub(crate) use settings::{Settings, TlsChoice};
 
 use crate::config::places::Places;
 use crate::errors::Error;
+use crate::telemetry::Telemetry;
+use detach::Release;
 use directories::RuntimeDirectory;
 use listeners::Bound;
 use lock::{DaemonLock, Record};
@@ -45,26 +49,32 @@ use systemd::Activated;
 /// How long the engine may take to close what runs once the doors are shut: it writes a few events per session.
 const ENGINE_DEADLINE: Duration = Duration::from_secs(10);
 
+/// How long streams may take to say their last message: as long as their connections may.
+const STREAMS_DEADLINE: Duration = Duration::from_secs(5);
+
 /// Files a daemon may have open: all connections of its listeners, and as much again. Not more, since commands inherit
 /// it and some programs close every file they could have open, one by one.
 const OPEN_FILES: u64 = 16 * 1024;
 
 /// Runs a daemon until it is told to stop.
-pub(crate) fn run(settings: &Settings, places: &Places) -> Result<(), Error> {
+pub(crate) fn run(settings: &Settings, places: &Places, telemetry: Option<Telemetry>) -> Result<(), Error> {
     // Before any thread: it looks at the environment and at descriptors that were handed over.
     let activated = Activated::take();
     let runtime_directory = RuntimeDirectory::of(places);
     directories::make_private(places.data())?;
     directories::make_private(runtime_directory.path())?;
-    let mut lock = DaemonLock::take(&runtime_directory.lock_file())?;
+    let lock = DaemonLock::take(&runtime_directory.lock_file())?;
     raise_open_files();
     let prepared = Prepared::new(settings, places, &runtime_directory)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|source| DaemonError::Runtime { source })?;
-    let house = House { settings, places, runtime_directory: &runtime_directory, lock: &mut lock };
-    let ended = runtime.block_on(house.live(prepared, activated));
+    if let Some(telemetry) = &telemetry {
+        telemetry.begin(runtime.handle().clone());
+    }
+    let house = House { settings, places, runtime_directory, lock, has_socket: false };
+    let ended = runtime.block_on(house.live(prepared, activated, telemetry));
     // What did not end in time is not waited for again.
     runtime.shutdown_background();
     ended
@@ -74,55 +84,72 @@ pub(crate) fn run(settings: &Settings, places: &Places) -> Result<(), Error> {
 struct House<'a> {
     settings: &'a Settings,
     places: &'a Places,
-    runtime_directory: &'a RuntimeDirectory,
-    lock: &'a mut DaemonLock,
+    runtime_directory: RuntimeDirectory,
+    lock: DaemonLock,
+    /// Whether the socket in the runtime directory is ours.
+    has_socket: bool,
 }
 
+/// The listeners that are served.
+type Serving = JoinSet<io::Result<()>>;
+
 impl House<'_> {
-    async fn live(mut self, prepared: Prepared, activated: Activated) -> Result<(), Error> {
+    async fn live(
+        mut self,
+        prepared: Prepared,
+        activated: Activated,
+        telemetry: Option<Telemetry>,
+    ) -> Result<(), Error> {
         let mut signals = Signals::listen().map_err(|source| DaemonError::Runtime { source })?;
         let stop = CancellationToken::new();
         let (engine, door) = prepared.start(stop.clone()).await?;
-        let workspaces = parts::register(&engine, self.settings, self.places).await?;
-        let bound = listeners::bind(self.settings, self.places, self.runtime_directory, activated).await?;
-        let Bound { listeners, place } = bound;
-        let mut serving = JoinSet::new();
-        for listener in listeners {
-            let (door, stop) = (door.clone(), stop.clone());
-            serving.spawn(async move { door.serve(listener, stop).await });
-        }
-        drop(door);
-        let summary = Summary::new(self.settings, self.places, place, workspaces);
-        self.tell(&summary)?;
-        let broken = tokio::select! {
-            name = signals.next() => {
-                tracing::info!(signal = name, "stopping");
-                None
-            }
-            () = stop.cancelled() => None,
-            // Only a listener that broke ends before the stop.
-            Some(ended) = serving.join_next() => match ended {
-                Ok(Ok(())) => None,
-                Ok(Err(source)) => Some(source),
-                Err(panicked) => Some(panicked.into()),
-            },
+        let mut serving = Serving::new();
+        // Whatever goes wrong from here on, what runs is stopped in order.
+        let lived = match self.open(&engine, &door, activated, &stop, &mut serving).await {
+            Ok(()) => until_stopped(&mut signals, &stop, &mut serving).await,
+            Err(error) => Err(error),
         };
         systemd::notify("STOPPING=1");
         stop.cancel();
         let ended = tokio::select! {
-            () = shut(serving, engine) => Ok(()),
+            () = shut(serving, door, engine, telemetry) => Ok(()),
             _ = signals.next() => Err(DaemonError::Cut.into()),
         };
-        listeners::leave(self.runtime_directory);
-        self.lock.clear();
-        match broken {
-            Some(source) => Err(DaemonError::Broken { source }.into()),
-            None => ended,
+        if self.has_socket {
+            listeners::leave(&self.runtime_directory);
         }
+        self.lock.clear();
+        let ended = lived.and(ended);
+        if ended.is_ok() {
+            tracing::info!("stopped");
+        }
+        ended
+    }
+
+    /// Opens the doors and tells where they are.
+    async fn open(
+        &mut self,
+        engine: &Engine,
+        door: &Door,
+        activated: Activated,
+        stop: &CancellationToken,
+        serving: &mut Serving,
+    ) -> Result<(), Error> {
+        let workspaces = parts::register(engine, self.settings, self.places).await?;
+        let bound = listeners::bind(self.settings, self.places, &self.runtime_directory, activated).await?;
+        self.has_socket = true;
+        let Bound { listeners, place } = bound;
+        for listener in listeners {
+            let (door, stop) = (door.clone(), stop.clone());
+            serving.spawn(async move { door.serve(listener, stop).await });
+        }
+        self.tell(&Summary::new(self.settings, self.places, place, workspaces))
     }
 
     /// Tells everybody who waits for it that requests are answered.
     fn tell(&mut self, summary: &Summary) -> Result<(), Error> {
+        // A starter that goes must hear of trouble while it is there.
+        let release = self.settings.detached.then(|| Release::prepare(self.places)).transpose()?;
         self.lock.write(&Record {
             pid: std::process::id(),
             url: Some(summary.url.clone()),
@@ -130,9 +157,11 @@ impl House<'_> {
         })?;
         summary.print(self.settings.json)?;
         systemd::notify(&format!("READY=1\nSTATUS=listening on {}", summary.url));
-        if self.settings.detached {
-            detach::let_go(self.places)?;
+        if let Some(release) = release {
+            release.let_go()?;
+            tokio::spawn(detach::tend_log(detach::log_file(self.places)));
         }
+        tracing::info!(url = %summary.url, socket = %summary.http_socket.display(), "started");
         if self.settings.open {
             open::browser(&summary.url);
         }
@@ -140,15 +169,47 @@ impl House<'_> {
     }
 }
 
-/// Shuts the doors, then the engine.
-async fn shut(mut serving: JoinSet<std::io::Result<()>>, engine: Engine) {
-    while let Some(ended) = serving.join_next().await {
-        if let Ok(Err(error)) = ended {
-            tracing::warn!(%error, "a listener broke");
+/// Waits for a signal, for a client that stops us, or for a listener that breaks.
+async fn until_stopped(
+    signals: &mut Signals,
+    stop: &CancellationToken,
+    serving: &mut Serving,
+) -> Result<(), Error> {
+    let source = tokio::select! {
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopping");
+            return Ok(());
         }
+        () = stop.cancelled() => return Ok(()),
+        // Only a listener that broke ends before the stop.
+        Some(ended) = serving.join_next() => match ended {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(source)) => source,
+            Err(panicked) => panicked.into(),
+        },
+    };
+    Err(DaemonError::Broken { source }.into())
+}
+
+/// Shuts the doors, then the engine; then what is left to tell of it is told.
+async fn shut(mut serving: Serving, door: Door, engine: Engine, telemetry: Option<Telemetry>) {
+    // While connections end: a stream's last message is said by a task of its own.
+    let streams = tokio::time::timeout(STREAMS_DEADLINE, door.streams_ended());
+    let listeners = async {
+        while let Some(ended) = serving.join_next().await {
+            if let Ok(Err(error)) = ended {
+                tracing::warn!(%error, "a listener broke");
+            }
+        }
+    };
+    if tokio::join!(streams, listeners).0.is_err() {
+        tracing::info!("not every stream ended in time");
     }
     if tokio::time::timeout(ENGINE_DEADLINE, engine.stop()).await.is_err() {
         tracing::warn!("the engine did not stop in time; what ran is closed at the next start");
+    }
+    if let Some(telemetry) = telemetry {
+        telemetry.end().await;
     }
 }
 

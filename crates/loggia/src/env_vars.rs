@@ -78,8 +78,8 @@ mod tests {
     fn variables_are_named_after_their_keys() {
         assert_eq!(keys::SERVER_ADDR.variable(), "LOGGIA_SERVER_ADDR");
         assert_eq!(
-            key_of("LOGGIA_SERVER_IDLE_EXIT_MINUTES").map(|key| key.path),
-            Some("server.idle_exit_minutes")
+            key_of("LOGGIA_POLICY_APPROVAL_TIMEOUT_S").map(|key| key.path),
+            Some("policy.approval_timeout_s")
         );
         assert_eq!(key_of("LOGGIA_MODEL").map(|key| key.path), Some("model.default"));
         assert!(key_of("LOGGIA_CONFIG_DIR").is_none());

@@ -19,6 +19,7 @@ mod logging;
 mod nearest;
 mod output;
 mod supervise;
+mod telemetry;
 
 use crate::cli::{Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ServeArguments};
 use crate::commands::serve::Starter;
@@ -26,6 +27,7 @@ use crate::config::{Config, OwnFlag};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
 use crate::logging::Format;
+use crate::telemetry::Telemetry;
 
 fn main() -> std::process::ExitCode {
     color::settle(color::asked_early());
@@ -47,8 +49,10 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         // Its configuration is read by the process that stays.
         Command::Serve(arguments) if arguments.detach => commands::serve::detach(&cli.flags, &arguments),
         Command::Serve(arguments) => {
-            let config = start(&cli.flags, &commands::serve::own_flags(&arguments))?;
-            commands::serve::run(&config, &arguments, Starter::Stays)
+            let config = Config::load(&cli.flags, &commands::serve::own_flags(&arguments))?;
+            let telemetry = Telemetry::asked(&config);
+            begin(&config, config.log_format(), telemetry.as_ref());
+            commands::serve::run(&config, &arguments, Starter::Stays, telemetry)
         }
         Command::Inspect(arguments) => {
             start(&cli.flags, &[])?;
@@ -70,20 +74,22 @@ fn serve_detached(flags: &GlobalFlags, arguments: &ServeArguments) -> Result<Exi
     daemon::detach::leave_terminal();
     let config = Config::load(flags, &commands::serve::own_flags(arguments))?;
     let format = config.log_format();
-    begin(&config, if format == Format::Text { Format::TimedText } else { format });
-    commands::serve::run(&config, arguments, Starter::Goes)
+    let format = if format == Format::Text { Format::TimedText } else { format };
+    let telemetry = Telemetry::asked(&config);
+    begin(&config, format, telemetry.as_ref());
+    commands::serve::run(&config, arguments, Starter::Goes, telemetry)
 }
 
 /// Loads the configuration and makes colours and the log follow it.
 fn start(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<Config, Error> {
     let config = Config::load(flags, of_command)?;
-    begin(&config, config.log_format());
+    begin(&config, config.log_format(), None);
     Ok(config)
 }
 
-fn begin(config: &Config, format: Format) {
+fn begin(config: &Config, format: Format, telemetry: Option<&Telemetry>) {
     color::settle(config.color());
-    logging::start(config.log_level(), format);
+    logging::start(config.log_level(), format, telemetry);
     if config.log_level() >= tracing::level_filters::LevelFilter::WARN {
         errors::warn_of_ignored(config);
     }

@@ -137,7 +137,7 @@ async fn follow(
 ) -> Result<CommandEnd, RunError> {
     let held = child.held();
     if !held.missing.is_empty() {
-        tracing::info!(level = ?held.level, missing = ?held.missing, "a command is not fully confined");
+        tracing::info!(missing = held.missing.join(", "), "a command is not fully confined");
     }
     let sandbox = sandbox::level(held.level);
     let (stdout, stderr) =

@@ -57,7 +57,11 @@ impl Auth {
     /// The answer to whatever is wrong, in these words.
     pub(crate) fn refuse_with(&self, peer: Option<Peer>, detail: &str) -> Problem {
         match self.failures.blame(peer) {
-            None => Problem::of(ProblemType::Unauthorized, detail),
+            None => {
+                // Whoever tries too often is answered otherwise: this cannot fill a disk.
+                tracing::info!(peer = peer.map(tracing::field::display), "authentication refused");
+                Problem::of(ProblemType::Unauthorized, detail)
+            }
             Some(wait) => {
                 let detail = format!("too many wrong tries from your address; wait {wait} s");
                 Problem::of(ProblemType::RateLimited, detail).retry_after(wait)

@@ -10,6 +10,7 @@
 
 mod host;
 mod origin;
+mod trace;
 mod url;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use axum::http::{HeaderValue, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use loggia_protocol_agent_server::{ENDPOINTS, MAX_BODY_BYTES, ProblemType, Scope, Verb};
+use tracing::Instrument;
 
 use crate::body;
 use crate::door::Inner;
@@ -33,10 +35,11 @@ pub(crate) async fn pass(State(inner): State<Arc<Inner>>, mut request: Request, 
     let began = Instant::now();
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let route = request.extensions().get::<MatchedPath>().cloned();
+    let span = trace::span(&method, route.as_ref());
     let mut origin = Origin::None;
     let response = match admit(&inner, &mut request, &mut origin) {
         Ok(()) if origin.is_preflight(&request) => origin.preflight(),
-        Ok(()) => next.run(request).await,
+        Ok(()) => next.run(request).instrument(span.clone()).await,
         Err(problem) => problem.into_response(),
     };
     let mut response = as_problem(response, &uri);
@@ -46,9 +49,10 @@ pub(crate) async fn pass(State(inner): State<Arc<Inner>>, mut request: Request, 
     origin.allow(headers);
     let (status, time) = (response.status(), began.elapsed());
     inner.metrics.answered(status, time);
+    trace::answered(&span, status);
     // The route alone: a path or a query may hold what is nobody's business, a token even.
     let route = route.as_ref().map_or("nowhere", MatchedPath::as_str);
-    tracing::debug!(%method, route, status = status.as_u16(), ?time, "answered");
+    tracing::debug!(%method, route, status = status.as_u16(), us = time.as_micros(), "answered");
     response
 }
 

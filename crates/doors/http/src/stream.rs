@@ -18,6 +18,7 @@ mod disk;
 mod global;
 mod hearing;
 mod hello;
+mod presence;
 mod session;
 mod socket;
 mod streams;

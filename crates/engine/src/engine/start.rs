@@ -30,7 +30,7 @@ impl Engine {
     /// If its own files cannot be read.
     pub async fn start(parts: Parts, settings: Settings) -> Result<Self, EngineError> {
         let shared = Shared {
-            policies: Arc::new(Policies::new(settings.data.join("policies"))),
+            policies: Arc::new(Policies::new(settings.data.join("policies"), settings.policy.clone())),
             masker: Arc::new(Masker::new(settings.secrets.iter().cloned())),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -87,9 +87,12 @@ impl Engine {
         });
         match rolled.await.map_err(|error| error.to_string()).and_then(|rolled| rolled) {
             Ok(result) if result.failed.is_empty() => {
-                tracing::info!(?result, "an unfinished change was taken back");
+                tracing::info!("an unfinished change was taken back");
             }
-            Ok(result) => tracing::error!(?result, "part of an unfinished change could not be taken back"),
+            Ok(result) => {
+                let files = result.failed.len();
+                tracing::error!(files, "part of an unfinished change could not be taken back");
+            }
             // The workspace may be on a disk that is not there today; the record stays for another start.
             Err(error) => tracing::error!(%error, "an unfinished change could not be taken back"),
         }

@@ -76,14 +76,16 @@ pub enum PolicyFileError {
 #[derive(Debug)]
 pub struct PolicyFiles {
     directory: PathBuf,
+    /// What holds where nothing was written.
+    base: Policy,
     /// Between reading a revision and writing the next one.
     saving: Mutex<()>,
 }
 
 impl PolicyFiles {
-    /// Policies in this directory, which is made when the first one is written.
-    pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into(), saving: Mutex::new(()) }
+    /// Policies in this directory, which is made when the first one is written. What none of them says is as in the base.
+    pub fn new(directory: impl Into<PathBuf>, base: Policy) -> Self {
+        Self { directory: directory.into(), base, saving: Mutex::new(()) }
     }
 
     /// Where a workspace's policy lies.
@@ -91,7 +93,7 @@ impl PolicyFiles {
         self.directory.join(format!("{workspace}.toml"))
     }
 
-    /// A workspace's policy; the default one if none was written.
+    /// A workspace's policy; the base if none was written.
     ///
     /// # Errors
     /// A file that cannot be read or is not a policy.
@@ -100,10 +102,10 @@ impl PolicyFiles {
         let Some(text) =
             read_bounded(&path).map_err(|source| PolicyFileError::Io { path: path.clone(), source })?
         else {
-            return Ok(Policy::default());
+            return Ok(self.base.clone());
         };
-        let policy =
-            format::policy_from(&text).map_err(|problem| PolicyFileError::Damaged { path, problem })?;
+        let policy = format::policy_from(&text, &self.base)
+            .map_err(|problem| PolicyFileError::Damaged { path, problem })?;
         check(&policy)?;
         Ok(policy)
     }

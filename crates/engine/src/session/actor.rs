@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::engine::Shared;
 use crate::session::asks::Ask;
+use crate::session::chronicle::Chronicle;
 use crate::session::mask::masked;
 use crate::session::running::{RunningTurn, Waiting};
 use crate::session::seats::Seats;
@@ -33,6 +34,7 @@ pub(super) struct Actor {
     pub(super) waiting: Waiting,
     /// A command that was cut, and whose changes are still to be found.
     pub(super) unsettled: Option<CutCommand>,
+    pub(super) chronicle: Chronicle,
 }
 
 /// A command that was cut.
@@ -128,6 +130,7 @@ impl Actor {
         match command {
             Command::Join { client, on_leave, answer } => {
                 self.seats.join(client.clone(), on_leave);
+                self.handle.presence.set_clients(self.seats.clients().len());
                 self.handle.feed.pass(Passing::ClientJoined { client });
                 let _ = answer.send(Arc::clone(&self.state));
                 Ok(())
@@ -172,9 +175,11 @@ impl Actor {
         let stored = self.shared.parts.store.append(self.id, events).await?;
         let state = Arc::make_mut(&mut self.state);
         for event in &stored {
+            self.chronicle.note(event);
             state.apply(event);
             self.shared.counters.count(&event.body);
         }
+        self.handle.presence.set_status(self.state.status());
         self.handle.feed.publish(stored.into_iter().map(Arc::new));
         Ok(())
     }

@@ -93,7 +93,7 @@ impl Actor {
     async fn cancel(&mut self, reason: Option<&str>, by: Who) -> Result<Accepted, IntentError> {
         let Some(turn) = self.turn_id() else { return Err(IntentError::NothingRuns) };
         let reason = reason.map(|reason| self.shared.masker.mask(reason));
-        tracing::info!(session = %self.id, %turn, ?by, reason = reason.as_deref(), "a turn is cancelled");
+        tracing::debug!(session = %self.id, %turn, reason = reason.as_deref(), "a turn is cancelled");
         self.cancel_turn(by).await?;
         Ok(Accepted { seq: self.state.last_seq, turn: Some(turn) })
     }
@@ -290,6 +290,7 @@ impl Actor {
         use crate::session::seat::OnLeave;
         for id in clients {
             let Some((client, on_leave)) = self.seats.leave(id) else { continue };
+            self.handle.presence.set_clients(self.seats.clients().len());
             let by = Who::from(&client);
             self.handle.feed.pass(loggia_domain::Passing::ClientLeft { client });
             if on_leave == OnLeave::Abort && !self.seats.anyone_drives() && self.state.turn.is_some() {
@@ -302,11 +303,14 @@ impl Actor {
     /// Starts the task of the state's turn.
     pub(super) fn spawn_turn(&mut self) {
         self.waiting.clear();
+        let model = self.shared.parts.models.find(self.state.model.as_ref());
+        let span = self.chronicle.begin_turn(self.turn_id(), model.ok().map(|model| model.info().name));
         self.turn = Some(crate::turn::spawn(
             Arc::clone(&self.shared),
             Arc::clone(&self.workspace),
             Arc::clone(&self.handle.feed),
             self.id,
+            span,
         ));
     }
 }

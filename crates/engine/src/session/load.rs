@@ -11,9 +11,11 @@ use tokio::sync::mpsc;
 use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::session::actor::Actor;
+use crate::session::chronicle::Chronicle;
 use crate::session::closing::{closing, interrupted};
 use crate::session::feed::Feed;
 use crate::session::mask::masked;
+use crate::session::presence::Presence;
 use crate::session::running::Waiting;
 use crate::session::seats::{Departures, Seats};
 use crate::session::state::{CallStage, State};
@@ -31,7 +33,9 @@ pub(crate) async fn load(shared: &Arc<Shared>, id: SessionId) -> Result<SessionH
     let state = loading.state;
     let (commands, receiver) = mpsc::channel(QUEUE);
     let feed = Feed::new(state.last_seq);
-    let handle = SessionHandle { id, commands, feed, departures: Arc::new(Departures::default()) };
+    let (departures, presence) = (Arc::new(Departures::default()), Arc::new(Presence::default()));
+    presence.set_status(state.status());
+    let handle = SessionHandle { id, commands, feed, departures, presence };
     let actor = Actor {
         id,
         shared: Arc::clone(shared),
@@ -43,6 +47,7 @@ pub(crate) async fn load(shared: &Arc<Shared>, id: SessionId) -> Result<SessionH
         turn: None,
         waiting: Waiting::default(),
         unsettled: None,
+        chronicle: Chronicle::new(id),
     };
     shared.tasks.spawn(actor.run());
     Ok(handle)

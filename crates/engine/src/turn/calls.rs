@@ -14,10 +14,11 @@ use loggia_domain::{
     FileChange, PatchFailure, PreparedCall, Question, Remember, Risk, Timestamp, ToolCall, ToolContext,
     ToolEffect, ToolError, ToolOutcome,
 };
+use tracing::Instrument;
 
 use crate::policy::{Judge, Verdict};
 use crate::session::{CallStage, Halt, OpenCall, State};
-use crate::turn::{Stop, Turn};
+use crate::turn::{Stop, Turn, spans};
 
 /// A call that is understood and judged.
 pub(super) struct Ready {
@@ -44,7 +45,10 @@ impl Turn {
         for open in &turn.calls {
             match self.prepare(&judge, open) {
                 Ok(ready) if ready.runs_beside_others() => together.push(ready),
-                Ok(ready) if together.is_empty() => return Ok(self.one(state, &judge, ready).await?),
+                Ok(ready) if together.is_empty() => {
+                    let span = spans::tool_call(&open.call);
+                    return Ok(self.one(state, &judge, ready).instrument(span).await?);
+                }
                 Err(outcome) if together.is_empty() => return Ok(self.end(open, outcome).await?),
                 Ok(_) | Err(_) => break,
             }
@@ -68,11 +72,13 @@ impl Turn {
         let context = self.context(state, judge).await;
         let runs = calls.into_iter().map(|ready| {
             let context = context.clone();
-            async move {
+            let span = spans::tool_call(&ready.open.call);
+            let run = async move {
                 let began = Instant::now();
                 let effect = ready.prepared.run(context).await;
                 self.carry_out_plain(&ready.open.call, effect, began).await
-            }
+            };
+            run.instrument(span)
         });
         join_all(runs).await.into_iter().collect()
     }
@@ -140,8 +146,12 @@ impl Turn {
 
     /// Waits until somebody has decided.
     pub(super) async fn clearance(&self, approval: ApprovalId) -> Result<Clearance, Halt> {
-        let (ApprovalAnswer { scope, comment, .. }, by) = self.link.decision(approval).await?;
-        Ok(Clearance { scope, by: Some(by), comment })
+        let span = spans::approval_wait(approval);
+        let decision = self.link.decision(approval).instrument(span.clone()).await?;
+        let (ApprovalAnswer { scope, comment, .. }, by) = decision;
+        let clearance = Clearance { scope, by: Some(by), comment };
+        spans::approval_decided(&span, &clearance);
+        Ok(clearance)
     }
 
     /// Judges once more, right before it is done: rules may have changed while people thought about it.
@@ -293,6 +303,7 @@ pub(super) fn ended(
     began: Instant,
 ) -> EventBody {
     let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    spans::tool_ended(&outcome);
     EventBody::ToolEnded { call: call.id, outcome, files, command, milliseconds }
 }
 

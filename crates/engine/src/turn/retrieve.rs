@@ -35,7 +35,7 @@ impl Turn {
         for (kind, stage) in STAGES {
             let query = CodeQuery { text: turn.instruction.text.clone(), kind, limit: FINDINGS };
             let Ok(searched) = tokio::time::timeout_at(until, index.search(query)).await else {
-                tracing::warn!(session = %self.session, ?stage, "code was searched for too long");
+                tracing::warn!(session = %self.session, "code was searched for too long");
                 break;
             };
             match searched {
@@ -47,7 +47,7 @@ impl Turn {
                 }
                 // The model can look for itself; a turn does not fail for want of a hint.
                 Err(error) => {
-                    tracing::warn!(session = %self.session, %error, ?stage, "code could not be searched");
+                    tracing::warn!(session = %self.session, %error, "code could not be searched");
                 }
             }
         }

@@ -43,7 +43,8 @@ impl OpenWorkspace {
     pub(crate) async fn take_back(&self, applied: Applied) {
         let applier = Arc::clone(&self.applier);
         let result = blocking(move || applier.take_back(applied)).await;
-        tracing::error!(?result, "a change that could not be recorded was taken back");
+        let left = result.failed.len();
+        tracing::error!(left, "a change that could not be recorded was taken back");
     }
 
     /// Edits with the paths they are really about, after links inside the workspace.

@@ -8,6 +8,7 @@ use crate::config::{Config, OwnFlag, keys};
 use crate::daemon::{self, Settings, TlsChoice, detach};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
+use crate::telemetry::Telemetry;
 
 /// What becomes of whoever started us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,21 +28,31 @@ pub(crate) fn own_flags(arguments: &ServeArguments) -> [OwnFlag<'_>; 2] {
 }
 
 /// Runs the command.
-pub(crate) fn run(config: &Config, arguments: &ServeArguments, starter: Starter) -> Result<ExitCode, Error> {
-    let settings = Settings {
+pub(crate) fn run(
+    config: &Config,
+    arguments: &ServeArguments,
+    starter: Starter,
+    telemetry: Option<Telemetry>,
+) -> Result<ExitCode, Error> {
+    daemon::run(&settings(config, arguments, starter), &Places::find()?, telemetry)?;
+    Ok(ExitCode::Success)
+}
+
+/// What was asked for, from flags and configuration.
+fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Settings {
+    Settings {
         addr: config.server_addr().to_owned(),
         hosts: config.server_hosts(),
         origins: config.server_origins(),
         tls: tls(arguments),
         insecure: arguments.insecure,
         model: config.model().map(str::to_owned),
+        policy: config.policy(),
         workspaces: arguments.workspaces.clone(),
         json: arguments.json,
         open: arguments.open,
         detached: starter == Starter::Goes,
-    };
-    daemon::run(&settings, &Places::find()?)?;
-    Ok(ExitCode::Success)
+    }
 }
 
 /// Starts a server that stays.
@@ -103,6 +114,34 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command, HiddenCommand};
+
+    /// Everything the program makes of a configuration.
+    fn meaning(set: &[(String, String)]) -> String {
+        let flags = GlobalFlags { set: set.to_vec(), ..GlobalFlags::default() };
+        let config = Config::of_flags(&flags);
+        let cli = Cli::try_parse_from(["loggia", "serve"]).unwrap();
+        let Command::Serve(arguments) = &cli.command else { panic!("another command") };
+        let endpoint = config.otlp_endpoint().map(str::to_owned);
+        let looks = (config.color(), config.log_level(), config.log_format());
+        format!("{:?} {looks:?} {endpoint:?}", settings(&config, arguments, Starter::Stays))
+    }
+
+    /// A value that is none of the key's default.
+    fn another(key: &keys::Key) -> String {
+        let candidates =
+            ["read-only", "never", "json", "debug", "7", "true", "false", "http://[::1]:1", "[::1]:1"];
+        let fits = |text: &&&str| key.kind.read(text).is_some_and(|value| value != key.default);
+        candidates.iter().find(fits).unwrap_or_else(|| panic!("nothing fits {}", key.path)).to_string()
+    }
+
+    #[test]
+    fn every_key_has_a_reader() {
+        let nothing_set = meaning(&[]);
+        for key in keys::ALL {
+            let set = [(key.path.to_owned(), another(key))];
+            assert_ne!(meaning(&set), nothing_set, "nobody reads `{}`", key.path);
+        }
+    }
 
     #[test]
     fn what_is_passed_on_means_the_same() {

@@ -15,7 +15,7 @@ use crate::errors::Error;
 use crate::exit_code::ExitCode;
 use crate::output::Printer;
 
-/// Doors may take five seconds and the engine ten; then a little.
+/// Doors may take five seconds, the engine ten and telemetry two; then a little.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How often to look whether it has gone: nobody tells.

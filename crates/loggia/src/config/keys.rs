@@ -1,7 +1,7 @@
 //! The table of keys: all that can be set, stated once.
 //!
 //! Defaults, types, variables, help, what a workspace may do before it is trusted, and the reference page all
-//! come from here. A key exists only when its meaning is decided; one that nothing reads yet says so.
+//! come from here. A key exists only when something reads it.
 
 use std::borrow::Cow;
 
@@ -20,18 +20,9 @@ pub(crate) struct Key {
     /// What it means, in one sentence.
     pub(crate) doc: &'static str,
     /// Who reads it.
-    pub(crate) used_by: UsedBy,
+    pub(crate) used_by: &'static str,
     /// What a workspace's own file may do with it before the workspace is trusted.
     pub(crate) workspace: WorkspaceRule,
-}
-
-/// Who reads a key.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum UsedBy {
-    /// This part of the program, today.
-    Now(&'static str),
-    /// This part, once it exists.
-    NotBuiltYet(&'static str),
 }
 
 /// What the file of an untrusted workspace may do with a key.
@@ -72,7 +63,7 @@ pub(crate) static SERVER_ADDR: Key = Key {
     kind: ValueType::Address,
     default: text("127.0.0.1:3199"),
     doc: "Address the http door listens on.",
-    used_by: UsedBy::Now("`loggia serve`"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("it decides who can reach the server"),
 };
 
@@ -82,7 +73,7 @@ pub(crate) static SERVER_HOSTS: Key = Key {
     kind: ValueType::Text,
     default: text(""),
     doc: "Names and addresses, separated by commas, under which the http door may be asked besides the loopback's and its own.",
-    used_by: UsedBy::Now("`loggia serve`"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("it decides who can reach the server"),
 };
 
@@ -92,26 +83,17 @@ pub(crate) static SERVER_ORIGINS: Key = Key {
     kind: ValueType::Text,
     default: text(""),
     doc: "Origins, separated by commas, whose pages may ask the http door besides its own.",
-    used_by: UsedBy::Now("`loggia serve`"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("it decides who can reach the server"),
-};
-
-static SERVER_IDLE_EXIT_MINUTES: Key = Key {
-    path: "server.idle_exit_minutes",
-    kind: ValueType::Count,
-    default: Value::Count(30),
-    doc: "Minutes without a client, a running turn or a pending question after which a daemon that was started by itself leaves.",
-    used_by: UsedBy::NotBuiltYet("daemon"),
-    workspace: WorkspaceRule::Never("the daemon serves all workspaces"),
 };
 
 /// How much is said on stderr.
 pub(crate) static LOG_LEVEL: Key = Key {
     path: "log.level",
     kind: ValueType::Choice(&LOG_LEVELS),
-    default: text("warn"),
-    doc: "What is said on stderr: this level and everything more important.",
-    used_by: UsedBy::Now("every command that reads the configuration"),
+    default: text("info"),
+    doc: "What our own parts say on stderr: this level and everything more important. Libraries only warn.",
+    used_by: "every command that reads the configuration",
     workspace: WorkspaceRule::Never("it could hide the warnings about the workspace itself"),
 };
 
@@ -121,7 +103,7 @@ pub(crate) static LOG_FORMAT: Key = Key {
     kind: ValueType::Choice(&LOG_FORMATS),
     default: text("text"),
     doc: "How the log is written: lines for people, or one JSON object a line with the time.",
-    used_by: UsedBy::Now("every command that reads the configuration"),
+    used_by: "every command that reads the configuration",
     workspace: WorkspaceRule::Never("it could hide the warnings about the workspace itself"),
 };
 
@@ -131,7 +113,7 @@ pub(crate) static UI_COLOR: Key = Key {
     kind: ValueType::Choice(&COLOR_CHOICES),
     default: text("auto"),
     doc: "Whether output is coloured; `auto` colours only a terminal.",
-    used_by: UsedBy::Now("every command that reads the configuration"),
+    used_by: "every command that reads the configuration",
     workspace: WorkspaceRule::Free,
 };
 
@@ -141,88 +123,97 @@ pub(crate) static MODEL_DEFAULT: Key = Key {
     kind: ValueType::Text,
     default: text(""),
     doc: "Model of new sessions, as `provider:model`. There is one provider so far: `scripted:FILE` plays a script. Empty means none.",
-    used_by: UsedBy::Now("`loggia serve`"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("it decides who is sent the code"),
 };
 
-static POLICY_PRESET: Key = Key {
+/// Where spans are sent.
+pub(crate) static TELEMETRY_OTLP_ENDPOINT: Key = Key {
+    path: "telemetry.otlp_endpoint",
+    kind: ValueType::Url,
+    default: text(""),
+    doc: "Address of a collector that is sent spans over OTLP, such as `http://localhost:4318`. It is stronger than the standard variables `OTEL_EXPORTER_OTLP_…`. Empty means that only these count.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides who is told what the server does"),
+};
+
+/// What happens where no rule matches.
+pub(crate) static POLICY_PRESET: Key = Key {
     path: "policy.preset",
     kind: ValueType::Choice(POLICY_PRESETS),
     default: text("ask"),
     doc: "What happens to a tool call that no rule matches.",
-    used_by: UsedBy::NotBuiltYet("engine"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::OnlyTighter(Tightness::EarlierWord),
 };
 
-static POLICY_APPROVAL_TIMEOUT_S: Key = Key {
+/// How long a question waits.
+pub(crate) static POLICY_APPROVAL_TIMEOUT_S: Key = Key {
     path: "policy.approval_timeout_s",
     kind: ValueType::Limit,
     default: text(NO_LIMIT),
     doc: "Seconds after which an unanswered question counts as refused; `none` waits for ever.",
-    used_by: UsedBy::NotBuiltYet("engine"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
-static POLICY_MAX_STEPS: Key = Key {
+/// How often a turn may ask the model.
+pub(crate) static POLICY_MAX_STEPS: Key = Key {
     path: "policy.max_steps",
     kind: ValueType::Count,
     default: Value::Count(100),
     doc: "Model calls one turn may make.",
-    used_by: UsedBy::NotBuiltYet("engine"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
-static POLICY_MAX_TOKENS: Key = Key {
+/// How many tokens a turn may use.
+pub(crate) static POLICY_MAX_TOKENS: Key = Key {
     path: "policy.max_tokens",
     kind: ValueType::Limit,
     default: text(NO_LIMIT),
     doc: "Tokens one turn may use; `none` sets no limit.",
-    used_by: UsedBy::NotBuiltYet("engine"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
-static SANDBOX_REQUIRED: Key = Key {
+/// Whether commands must be held in.
+pub(crate) static SANDBOX_REQUIRED: Key = Key {
     path: "sandbox.required",
     kind: ValueType::Switch,
     default: Value::Switch(true),
     doc: "Whether a command is refused when no sandbox works on this machine.",
-    used_by: UsedBy::NotBuiltYet("runner"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::OnlyTighter(Tightness::True),
 };
 
-static SANDBOX_NETWORK: Key = Key {
+/// Whether commands may use the network.
+pub(crate) static SANDBOX_NETWORK: Key = Key {
     path: "sandbox.network",
     kind: ValueType::Switch,
     default: Value::Switch(false),
     doc: "Whether commands in the sandbox may use the network.",
-    used_by: UsedBy::NotBuiltYet("runner"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::OnlyTighter(Tightness::False),
 };
 
-static RUNNER_COMMAND_TIMEOUT_S: Key = Key {
+/// How long a command may run.
+pub(crate) static RUNNER_COMMAND_TIMEOUT_S: Key = Key {
     path: "runner.command_timeout_s",
     kind: ValueType::Count,
     default: Value::Count(120),
     doc: "Seconds after which a running command is ended.",
-    used_by: UsedBy::NotBuiltYet("runner"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
-static RUNNER_OUTPUT_BYTES: Key = Key {
+/// How much of its output is kept.
+pub(crate) static RUNNER_OUTPUT_BYTES: Key = Key {
     path: "runner.output_bytes",
     kind: ValueType::Count,
     default: Value::Count(1024 * 1024),
     doc: "Bytes that are kept of each of a command's two streams, from its head and its tail.",
-    used_by: UsedBy::NotBuiltYet("runner"),
-    workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
-};
-
-static LIMITS_GUEST_RESTART_ATTEMPTS: Key = Key {
-    path: "limits.guest_restart_attempts",
-    kind: ValueType::Count,
-    default: Value::Count(3),
-    doc: "Crashes in a row after which a plugin is not started again.",
-    used_by: UsedBy::NotBuiltYet("plugin host"),
+    used_by: "`loggia serve`",
     workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
@@ -231,7 +222,6 @@ pub(crate) static ALL: &[&Key] = &[
     &SERVER_ADDR,
     &SERVER_HOSTS,
     &SERVER_ORIGINS,
-    &SERVER_IDLE_EXIT_MINUTES,
     &LOG_LEVEL,
     &LOG_FORMAT,
     &UI_COLOR,
@@ -244,7 +234,7 @@ pub(crate) static ALL: &[&Key] = &[
     &SANDBOX_NETWORK,
     &RUNNER_COMMAND_TIMEOUT_S,
     &RUNNER_OUTPUT_BYTES,
-    &LIMITS_GUEST_RESTART_ATTEMPTS,
+    &TELEMETRY_OTLP_ENDPOINT,
 ];
 
 const fn text(text: &'static str) -> Value {

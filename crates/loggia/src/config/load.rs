@@ -100,8 +100,7 @@ pub(crate) fn flags(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<L
 fn verbosity(count: u8) -> Option<&'static str> {
     match count {
         0 => None,
-        1 => Some("info"),
-        2 => Some("debug"),
+        1 => Some("debug"),
         _ => Some("trace"),
     }
 }

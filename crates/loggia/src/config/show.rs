@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::keys::{Tightness, UsedBy, WorkspaceRule};
+use super::keys::{Tightness, WorkspaceRule};
 use super::layers::{Ignored, Origin, Setting};
 use super::value::Value;
 use crate::color::{ASIDE, SUBJECT, WARNING};
@@ -15,7 +15,7 @@ struct Shown<'a> {
     value: &'a Value,
     origin: &'a Origin,
     doc: &'static str,
-    used_by: String,
+    used_by: &'static str,
     ignored: &'a [Ignored],
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn json(settings: &[&Setting]) -> String {
             value: &setting.value,
             origin: &setting.origin,
             doc: setting.key.doc,
-            used_by: setting.key.used_by.to_string(),
+            used_by: setting.key.used_by,
             ignored: &setting.ignored,
         })
         .collect();
@@ -68,7 +68,7 @@ pub(crate) fn one(setting: &Setting) -> String {
     fact("default", &key.default.to_string());
     fact("variable", &key.variable());
     fact("workspace", &key.workspace.to_string());
-    fact("used by", &key.used_by.to_string());
+    fact("used by", key.used_by);
     lines.extend(setting.ignored.iter().map(|ignored| format!("  {}", ignored_line(ignored))));
     lines.join("\n")
 }
@@ -76,15 +76,6 @@ pub(crate) fn one(setting: &Setting) -> String {
 fn ignored_line(ignored: &Ignored) -> String {
     let told = format!("{} from {}: {}", ignored.value, ignored.origin, ignored.reason);
     format!("{WARNING}ignored{WARNING:#}    {}", printable(&told))
-}
-
-impl std::fmt::Display for UsedBy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Now(part) => f.write_str(part),
-            Self::NotBuiltYet(part) => write!(f, "(not built yet) {part}"),
-        }
-    }
 }
 
 impl std::fmt::Display for WorkspaceRule {

@@ -38,6 +38,8 @@ pub(crate) enum ValueType {
     Text,
     /// A host and a port.
     Address,
+    /// The address of a web server, or nothing.
+    Url,
     /// One of a few words.
     Choice(&'static [&'static str]),
     /// A whole number, zero or more.
@@ -54,6 +56,7 @@ impl ValueType {
         match self {
             Self::Text => "text".to_owned(),
             Self::Address => "an address such as `127.0.0.1:3199`".to_owned(),
+            Self::Url => "an address such as `http://localhost:4318`".to_owned(),
             Self::Choice(words) => {
                 let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
                 format!("one of {}", words.join(", "))
@@ -67,7 +70,7 @@ impl ValueType {
     /// Reads a value as a variable or `--set` gives it; `None` when it does not fit.
     pub(crate) fn read(self, text: &str) -> Option<Value> {
         match self {
-            Self::Text | Self::Address | Self::Choice(_) => {
+            Self::Text | Self::Address | Self::Url | Self::Choice(_) => {
                 self.check(Value::Text(Cow::Owned(text.to_owned())))
             }
             Self::Limit if text == NO_LIMIT => Some(Value::Text(Cow::Borrowed(NO_LIMIT))),
@@ -85,6 +88,7 @@ impl ValueType {
             (Self::Limit, Value::Text(text)) => text == NO_LIMIT,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_ref()),
             (Self::Address, Value::Text(text)) => is_address(text),
+            (Self::Url, Value::Text(text)) => text.is_empty() || is_url(text),
             _ => false,
         };
         fits.then_some(value)
@@ -100,6 +104,13 @@ fn is_address(text: &str) -> bool {
         None => !host.is_empty() && host.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_')),
     };
     host_fits && port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
+}
+
+/// `http` or `https`, and a host. A name and a password in it would end up in logs.
+fn is_url(text: &str) -> bool {
+    let Ok(uri) = text.parse::<hyper::Uri>() else { return false };
+    let has_host = uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
+    matches!(uri.scheme_str(), Some("http" | "https")) && has_host && uri.query().is_none()
 }
 
 #[cfg(test)]
@@ -125,6 +136,16 @@ mod tests {
         check(ValueType::Switch, "yes", "does not fit");
         check(ValueType::Choice(&["a", "b"]), "b", "\"b\"");
         check(ValueType::Choice(&["a", "b"]), "c", "does not fit");
+    }
+
+    #[test]
+    fn urls_are_those_of_web_servers() {
+        for good in ["", "http://localhost:4318", "https://collector.example/otlp"] {
+            check(ValueType::Url, good, &format!("{good:?}"));
+        }
+        for bad in ["localhost:4318", "ftp://host", "http://", "http://a:b@host", "http://host/?key=1"] {
+            check(ValueType::Url, bad, "does not fit");
+        }
     }
 
     #[test]

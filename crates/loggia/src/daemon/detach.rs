@@ -10,6 +10,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use super::DaemonError;
 use crate::config::places::Places;
@@ -22,8 +23,11 @@ pub(crate) const COMMAND: &str = "__serve";
 
 const LOG_FILE: &str = "daemon.log";
 
-/// A log that has grown beyond this is put aside at the next start; one older log is kept.
+/// A log that has grown beyond this is put aside; one older log is kept.
 const MAX_LOG_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How often a daemon looks at the length of its log: what is written meanwhile does no harm.
+const LOOK: Duration = Duration::from_secs(60);
 
 /// Starts a daemon with these arguments and waits until it is ready.
 #[expect(clippy::disallowed_methods, reason = "the daemon is meant to outlive whoever starts it")]
@@ -63,21 +67,91 @@ pub(crate) fn log_file(places: &Places) -> PathBuf {
     places.data().join(LOG_FILE)
 }
 
-/// Lets go of the starter: it may go now. What is logged from here on goes to a file.
-pub(crate) fn let_go(places: &Places) -> Result<(), DaemonError> {
-    let path = log_file(places);
-    let released = open_log(&path).and_then(|log| {
-        rustix::stdio::dup2_stderr(&log)?;
-        rustix::stdio::dup2_stdout(File::open("/dev/null")?)?;
+/// What a daemon needs to let go of its starter. Whatever can go wrong does so before the starter is told to go.
+#[derive(Debug)]
+pub(crate) struct Release {
+    path: PathBuf,
+    log: File,
+    nothing: File,
+}
+
+impl Release {
+    /// Opens everything.
+    pub(crate) fn prepare(places: &Places) -> Result<Self, DaemonError> {
+        let path = log_file(places);
+        let opened = open_log(&path)
+            .and_then(|log| Ok((log, OpenOptions::new().read(true).write(true).open("/dev/null")?)));
+        match opened {
+            Ok((log, nothing)) => Ok(Self { path, log, nothing }),
+            Err(source) => Err(DaemonError::Log { path, source }),
+        }
+    }
+
+    /// Lets go of the starter: it may go now. What is logged from here on goes to a file.
+    pub(crate) fn let_go(self) -> Result<(), DaemonError> {
+        let Self { path, log, nothing } = self;
+        let released = rustix::stdio::dup2_stderr(&log).and_then(|()| rustix::stdio::dup2_stdout(&nothing));
+        released.map_err(|error| DaemonError::Log { path, source: error.into() })?;
         // The directory we were started in may be unmounted one day.
-        std::env::set_current_dir("/")
-    });
-    released.map_err(|source| DaemonError::Directory { path, source })
+        if let Err(error) = std::env::set_current_dir("/") {
+            tracing::warn!(%error, "the directory it was started in stays in use");
+        }
+        Ok(())
+    }
+}
+
+/// Sees to it that the log of a daemon that was let go does not grow for ever. Never ends.
+pub(crate) async fn tend_log(path: PathBuf) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let log = path.clone();
+        // It is a disk, if not a busy one.
+        let tended = tokio::task::spawn_blocking(move || tend(&log)).await;
+        if let Ok(Err(error)) = tended {
+            tracing::warn!(%error, "the log cannot be put aside");
+        }
+    }
+}
+
+/// Goes on in a new log if this one is too long.
+fn tend(path: &Path) -> io::Result<()> {
+    if is_too_long(path) {
+        rustix::stdio::dup2_stderr(&open_log(path)?)?;
+    }
+    Ok(())
+}
+
+fn is_too_long(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.len() > MAX_LOG_BYTES)
 }
 
 fn open_log(path: &Path) -> io::Result<File> {
-    if path.metadata().is_ok_and(|found| found.len() > MAX_LOG_BYTES) {
+    if is_too_long(path) {
         std::fs::rename(path, path.with_extension("log.old"))?;
     }
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_log_that_is_too_long_is_put_aside_and_one_older_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(LOG_FILE);
+        for round in 0..3 {
+            let mut log = open_log(&path).unwrap();
+            assert_eq!(log.metadata().unwrap().len(), 0, "it goes on in a new one");
+            writeln!(log, "{round}").unwrap();
+            log.set_len(MAX_LOG_BYTES).unwrap();
+            assert!(!is_too_long(&path));
+            log.set_len(MAX_LOG_BYTES + 1).unwrap();
+        }
+        let aside = std::fs::read(path.with_extension("log.old")).unwrap();
+        assert_eq!(aside[0], b'1', "the one before the last");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
+    }
 }

@@ -42,6 +42,15 @@ pub(crate) enum DaemonError {
         /// Which.
         path: PathBuf,
     },
+    /// There is nowhere to write the log.
+    #[error("cannot write the log `{}`", path.display())]
+    Log {
+        /// The log's file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The system gives no threads or signals.
     #[error("cannot start the runtime")]
     Runtime {
@@ -178,6 +187,7 @@ impl DaemonError {
             | Self::Store { .. }
             | Self::Door { .. }
             | Self::Directory { .. }
+            | Self::Log { .. }
             | Self::OpenDirectory { .. }
             | Self::Lock { .. }
             | Self::Silent(_)

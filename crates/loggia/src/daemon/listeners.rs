@@ -5,7 +5,7 @@
 
 use std::fs::{self, Permissions};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -58,8 +58,12 @@ pub(crate) async fn bind(
     };
     let failed = |source| DaemonError::Listen { addr: settings.addr.clone(), source };
     let first = listeners.first().ok_or_else(|| failed(io::ErrorKind::AddrNotAvailable.into()))?;
+    let own = first.local_addr().map_err(failed)?;
+    if own.ip().is_unspecified() && settings.hosts.is_empty() {
+        warn_of_hosts(own, places);
+    }
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let url = format!("{scheme}://{}", reachable(first.local_addr().map_err(failed)?));
+    let url = format!("{scheme}://{}", reachable(own));
     let http_socket = runtime.http_socket();
     let fingerprint = tls.as_ref().map(|tls| tls.fingerprint().to_owned());
     let mut all: Vec<_> =
@@ -84,18 +88,53 @@ fn tls(settings: &Settings, places: &Places) -> Result<(Option<Tls>, Option<Path
         TlsChoice::Off => (None, None),
         TlsChoice::Files { certificate, key } => (Some(Tls::from_files(certificate, key)?), None),
         TlsChoice::SelfSigned => {
+            let asked = asked_names(settings);
             let mut names: Vec<String> = OWN_NAMES.map(str::to_owned).into();
-            let others = settings.hosts.iter().map(String::as_str).chain([settings.host()]);
-            for name in others {
-                if names.iter().all(|known| known != name) {
-                    names.push(name.to_owned());
+            for name in asked.iter().copied().map(str::to_owned).chain(machine_name()) {
+                if !names.contains(&name) {
+                    names.push(name);
                 }
             }
             let directory = places.data().join("tls");
             let tls = Tls::self_signed(&directory, names)?;
-            (Some(tls), Some(Tls::self_signed_file(&directory)))
+            let file = Tls::self_signed_file(&directory);
+            for name in asked.into_iter().filter(|name| !tls.covers(name)) {
+                errors::warn(
+                    &format!("the certificate `{}` was not made for `{name}`", file.display()),
+                    "remove it to have another one made at the next start; clients that pinned it must then be told the new fingerprint",
+                );
+            }
+            (Some(tls), Some(file))
         }
     })
+}
+
+/// The names somebody asked for. "Any address" is none.
+fn asked_names(settings: &Settings) -> Vec<&str> {
+    let is_any = |name: &str| name.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
+    let names = settings.hosts.iter().map(String::as_str).chain([settings.host()]);
+    names.filter(|name| !is_any(name)).collect()
+}
+
+/// The machine's own name, if others could use it.
+fn machine_name() -> Option<String> {
+    let name = rustix::system::uname().nodename().to_str().ok()?.to_owned();
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+    (!name.is_empty() && name.chars().all(fits)).then_some(name)
+}
+
+/// Whoever listens for others wants to be found by them.
+fn warn_of_hosts(address: SocketAddr, places: &Places) {
+    let name = machine_name().unwrap_or_else(|| "NAME".to_owned());
+    errors::warn(
+        &format!(
+            "`{address}` is heard by others, but only requests to `localhost` and the loopback's addresses are answered"
+        ),
+        &format!(
+            "list the names and addresses others use, separated by commas: `hosts = \"{name}\"` under `[server]` in `{}`, or `--set server.hosts={name}`",
+            places.user_file().display()
+        ),
+    );
 }
 
 async fn bind_tcp(settings: &Settings, encrypted: bool) -> Result<TcpListener, DaemonError> {

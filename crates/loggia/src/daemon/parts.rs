@@ -46,6 +46,7 @@ impl Prepared {
             home: etcetera::home_dir().ok(),
             hidden,
             secrets: Door::first_token(places.data())?.into_iter().collect(),
+            policy: settings.policy.clone(),
             ..loggia_engine::Settings::new(places.data().to_owned())
         };
         Ok(Self {
@@ -64,8 +65,16 @@ impl Prepared {
         let parts = loggia_http::Parts { engine: engine.clone(), models, index, stop };
         // Tokens are read from a disk.
         let door = tokio::task::spawn_blocking(move || Door::new(parts, door_settings)).await;
-        let door = door.map_err(|error| DaemonError::Runtime { source: error.into() })??;
-        Ok((engine, door))
+        let door = match door {
+            Ok(Ok(door)) => Ok(door),
+            Ok(Err(source)) => Err(DaemonError::Door { source }),
+            Err(error) => Err(DaemonError::Runtime { source: error.into() }),
+        };
+        if door.is_err() {
+            // It has nobody to serve.
+            engine.stop().await;
+        }
+        Ok((engine, door?))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use loggia_domain::Policy;
+
 /// What a daemon is started with.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -17,6 +19,8 @@ pub(crate) struct Settings {
     pub(crate) insecure: bool,
     /// The model of new sessions.
     pub(crate) model: Option<String>,
+    /// What holds in a workspace as far as its own policy does not say otherwise.
+    pub(crate) policy: Policy,
     /// Workspaces to register.
     pub(crate) workspaces: Vec<PathBuf>,
     /// Whether readiness is told as JSON.

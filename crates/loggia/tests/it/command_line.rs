@@ -31,7 +31,7 @@ fn help_reads_well() {
 
     Output:
           --color <WHEN>         Colour the output [possible values: auto, always, never]
-      -v, --verbose...           Say more on stderr: -v for info, -vv for debug, -vvv for trace
+      -v, --verbose...           Say more on stderr: -v for debug, -vv for trace
       -q, --quiet                Say only what is an error
           --log-format <FORMAT>  Write the log like this [possible values: text, json]
           --log-level <LEVEL>    Say what is at least this important on stderr [possible values: off,

@@ -11,23 +11,22 @@ fn all_settings_are_shown_with_where_they_came_from() {
     insta::assert_snapshot!(stage.run_with(&variables, &arguments), @r#"
     exit: 0
     --- stdout
-    server.addr                    "127.0.0.1:4000"  [STAGE]/home/.config/loggia/config.toml:3
-    server.hosts                   ""                default
-    server.origins                 ""                default
-    server.idle_exit_minutes       30                default
-    log.level                      "error"           --log-level
-    log.format                     "text"            default
-    ui.color                       "auto"            default
-    model.default                  ""                default
-    policy.preset                  "read-only"       --set
-    policy.approval_timeout_s      "none"            default
-    policy.max_steps               5                 [STAGE]/project/.loggia/config.toml:2
-    policy.max_tokens              "none"            default
-    sandbox.required               true              LOGGIA_SANDBOX_REQUIRED
-    sandbox.network                false             default
-    runner.command_timeout_s       120               default
-    runner.output_bytes            1048576           default
-    limits.guest_restart_attempts  3                 default
+    server.addr                "127.0.0.1:4000"  [STAGE]/home/.config/loggia/config.toml:3
+    server.hosts               ""                default
+    server.origins             ""                default
+    log.level                  "error"           --log-level
+    log.format                 "text"            default
+    ui.color                   "auto"            default
+    model.default              ""                default
+    policy.preset              "read-only"       --set
+    policy.approval_timeout_s  "none"            default
+    policy.max_steps           5                 [STAGE]/project/.loggia/config.toml:2
+    policy.max_tokens          "none"            default
+    sandbox.required           true              LOGGIA_SANDBOX_REQUIRED
+    sandbox.network            false             default
+    runner.command_timeout_s   120               default
+    runner.output_bytes        1048576           default
+    telemetry.otlp_endpoint    ""                default
     [END]
     "#);
 }
@@ -44,7 +43,7 @@ fn one_setting_is_shown_with_all_there_is_to_know() {
       default    "none"
       variable   LOGGIA_POLICY_APPROVAL_TIMEOUT_S
       workspace  may tighten it: a smaller number
-      used by    (not built yet) engine
+      used by    `loggia serve`
     [END]
     "#);
 }
@@ -63,7 +62,7 @@ fn json_has_the_same_facts() {
           "kind": "default"
         },
         "doc": "What happens to a tool call that no rule matches.",
-        "used_by": "(not built yet) engine",
+        "used_by": "`loggia serve`",
         "ignored": [
           {
             "value": "full",
@@ -127,8 +126,8 @@ fn a_flag_of_its_own_wins_over_set_and_over_the_variable() {
     assert_eq!(level(&["--set", "log.level=off"]), "\"off\" flag");
     assert_eq!(level(&["--set", "log.level=off", "--log-level", "error"]), "\"error\" flag");
     assert_eq!(level(&["-q"]), "\"error\" flag");
-    assert_eq!(level(&["-v"]), "\"info\" flag");
-    assert_eq!(level(&["-vv"]), "\"debug\" flag");
+    assert_eq!(level(&["-v"]), "\"debug\" flag");
+    assert_eq!(level(&["-vv"]), "\"trace\" flag");
     assert_eq!(level(&["-vvvv"]), "\"trace\" flag");
 }
 

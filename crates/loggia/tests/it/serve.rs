@@ -258,6 +258,7 @@ env = dict(os.environ, LISTEN_FDS='1', LISTEN_PID=str(os.getpid()))
 os.execve(sys.argv[1], sys.argv[1:], env)
 ";
     let mut python = stage.program("python3");
+    python.env("LOGGIA_LOG_LEVEL", "warn");
     python.args(["-c", script, env!("CARGO_BIN_EXE_loggia"), "serve", "--json", "--addr", "127.0.0.1:1"]);
     let server = Server::spawn(python);
     assert_eq!(body(&server.get("/v1/health"))["status"], "ok");

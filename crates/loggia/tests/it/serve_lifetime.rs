@@ -181,7 +181,7 @@ fn two_servers_cannot_have_the_same_data() {
 #[test]
 fn a_detached_server_stays_when_its_starter_goes() {
     let stage = Stage::new();
-    let shown = stage.run(&["serve", "--detach", "--json", "--addr", "127.0.0.1:0", "-v"]);
+    let shown = stage.run(&["serve", "--detach", "--json", "--addr", "127.0.0.1:0"]);
     assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""), "{shown}");
     let ready: Value = serde_json::from_str(&shown.stdout).unwrap();
     let status: Value = serde_json::from_str(&stage.run(&["status", "--json"]).stdout).unwrap();

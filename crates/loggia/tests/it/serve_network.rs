@@ -26,7 +26,8 @@ fn other_machines_are_not_heard_in_plain_words() {
 #[test]
 fn whoever_insists_is_warned() {
     let stage = Stage::new();
-    let server = Server::start(&stage, &["--addr", "0.0.0.0:0", "--insecure"]);
+    let server =
+        Server::start(&stage, &["--addr", "0.0.0.0:0", "--insecure", "--set", "server.hosts=elsewhere"]);
     assert!(server.address().ip().is_loopback(), "the address it tells can be opened");
     assert_eq!(body(&server.get("/v1/health"))["status"], "ok");
     server.signal(rustix::process::Signal::TERM);

@@ -33,7 +33,8 @@ impl Server {
         }
         all.extend(arguments);
         let mut command = stage.command(&all);
-        command.envs(variables.iter().copied());
+        // Most tests want to hear of trouble alone; flags and variables of a test are stronger.
+        command.env("LOGGIA_LOG_LEVEL", "warn").envs(variables.iter().copied());
         Self::spawn(command)
     }
 

@@ -76,7 +76,7 @@ pub async fn spawn(keeper: &Keeper, spec: ChildSpec) -> Result<Child, SpawnError
         let confinement = Confinement { roads: vec![road.clone()], ..confinement.clone() };
         match attempt(keeper, &spec, Some(confinement)).await {
             Err(SpawnError::Unconfined { reason, .. }) => {
-                tracing::debug!(child = %spec.name, ?road, reason, "cannot be confined on this road");
+                tracing::debug!(child = %spec.name, reason, "cannot be confined on one of the roads");
                 obstacles.push(reason);
             }
             Err(error @ (SpawnError::Silent { .. } | SpawnError::Keeper { .. }))
@@ -138,7 +138,7 @@ async fn attempt(
         }
     };
     let exit = super::process::watch(spec.name.clone(), pid, process, line.reports, then);
-    tracing::debug!(child = %spec.name, pid, %program, ?held, "started");
+    tracing::debug!(child = %spec.name, pid, %program, held = held.level.name(), "started");
     Ok(Child {
         name: spec.name.clone(),
         pid,

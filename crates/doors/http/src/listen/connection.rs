@@ -52,8 +52,8 @@ where
     let Some(tls) = tls else { return conversation.hold(socket, ticket).await };
     match timeout_at(deadline, tls.accept(socket)).await {
         Ok(Ok(socket)) => conversation.hold(socket, ticket).await,
-        Ok(Err(error)) => tracing::debug!(?peer, %error, "a handshake failed"),
-        Err(_) => tracing::debug!(?peer, "a handshake took too long"),
+        Ok(Err(error)) => tracing::debug!(%peer, %error, "a handshake failed"),
+        Err(_) => tracing::debug!(%peer, "a handshake took too long"),
     }
 }
 
@@ -91,7 +91,7 @@ impl Conversation {
             tokio::select! {
                 ended = connection.as_mut() => {
                     if let Err(error) = ended {
-                        tracing::debug!(?peer, error, "a connection ended");
+                        tracing::debug!(%peer, error, "a connection ended");
                     }
                     return;
                 }

@@ -6,10 +6,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use rustls::ServerConfig;
+use rustls::client::verify_server_name;
 use rustls::pki_types::pem::{self, PemObject as _};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::ParsedCertificate;
 use sha2::{Digest as _, Sha256};
 use tokio_rustls::TlsAcceptor;
 
@@ -21,6 +24,15 @@ const OWN_CERTIFICATE: &str = "self-signed.pem";
 /// Its key, which must not. It is there before the certificate is.
 const OWN_KEY: &str = "self-signed.key";
 
+/// How long a certificate we made holds. Clients pin it, so it should not need to be replaced; and it should not seem to
+/// hold for ever.
+const LIFETIME: Duration = Duration::from_secs(10 * 365 * DAY);
+
+/// How much earlier it begins to hold: the clocks of other machines go differently.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(DAY);
+
+const DAY: u64 = 24 * 60 * 60;
+
 /// HTTP/2 for whoever can.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
@@ -28,6 +40,7 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,
+    certificate: CertificateDer<'static>,
     fingerprint: String,
 }
 
@@ -94,7 +107,7 @@ impl Tls {
         let Some(first) = chain.first() else {
             return Err(unread("a certificate", certificate)(pem::Error::NoItemsFound));
         };
-        let fingerprint = fingerprint(first);
+        let (fingerprint, first) = (fingerprint(first), first.clone());
         let key = PrivateKeyDer::from_pem_file(key).map_err(unread("a private key", key))?;
         let unusable = |source| TlsError::Unusable { path: certificate.to_owned(), source };
         let mut config =
@@ -105,7 +118,7 @@ impl Tls {
                 .with_single_cert(chain, key)
                 .map_err(unusable)?;
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
-        Ok(Self { config: Arc::new(config), fingerprint })
+        Ok(Self { config: Arc::new(config), certificate: first, fingerprint })
     }
 
     /// The certificate kept in a directory; it is made for these names, and signed by itself, if there is none.
@@ -115,9 +128,8 @@ impl Tls {
     pub fn self_signed(directory: &Path, names: Vec<String>) -> Result<Self, TlsError> {
         let (certificate, key) = (Self::self_signed_file(directory), directory.join(OWN_KEY));
         if !certificate.exists() || !key.exists() {
-            let made =
-                rcgen::generate_simple_self_signed(names).map_err(|source| TlsError::Make { source })?;
-            for (path, text) in [(&key, made.signing_key.serialize_pem()), (&certificate, made.cert.pem())] {
+            let (made, signing_key) = make(names).map_err(|source| TlsError::Make { source })?;
+            for (path, text) in [(&key, signing_key.serialize_pem()), (&certificate, made.pem())] {
                 private_file::write(path, &text)
                     .map_err(|source| TlsError::Keep { path: path.clone(), source })?;
             }
@@ -135,9 +147,30 @@ impl Tls {
         &self.fingerprint
     }
 
+    /// Whether clients that ask under this name or address will find it in the certificate.
+    pub fn covers(&self, name: &str) -> bool {
+        let Ok(certificate) = ParsedCertificate::try_from(&self.certificate) else { return false };
+        ServerName::try_from(name).is_ok_and(|name| verify_server_name(&certificate, &name).is_ok())
+    }
+
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.config))
     }
+}
+
+/// A certificate for these names, signed by its own key.
+fn make(names: Vec<String>) -> Result<(rcgen::Certificate, rcgen::KeyPair), rcgen::Error> {
+    let key = rcgen::KeyPair::generate()?;
+    let mut params = rcgen::CertificateParams::new(names)?;
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(rcgen::DnType::CommonName, "Loggia, signed by itself");
+    params.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ServerAuth];
+    // A clock before 1970 is wrong in any case, and so will be the certificate.
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let epoch = rcgen::date_time_ymd(1970, 1, 1);
+    params.not_before = epoch + now.saturating_sub(CLOCKS_DIFFER);
+    params.not_after = epoch + (now + LIFETIME);
+    Ok((params.self_signed(&key)?, key))
 }
 
 fn fingerprint(certificate: &CertificateDer<'_>) -> String {

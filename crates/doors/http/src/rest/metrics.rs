@@ -18,7 +18,11 @@ pub(crate) async fn metrics(State(inner): Shared) -> Answer<([(HeaderName, Heade
     text.door(&inner.metrics);
     text.gauge("loggia_uptime_seconds", "How long the server has been up", inner.started.elapsed().as_secs());
     text.gauge("loggia_workspaces", "Registered workspaces", workspaces.len());
-    text.gauge("loggia_sessions_loaded", "Sessions in memory", engine.loaded_sessions());
+    let activity = engine.activity();
+    text.gauge("loggia_sessions_loaded", "Sessions in memory", activity.loaded);
+    text.gauge("loggia_sessions_running", "Sessions whose turn runs", activity.running);
+    text.gauge("loggia_sessions_waiting", "Sessions whose turn waits for an answer", activity.waiting);
+    text.gauge("loggia_clients", "Clients on sessions", activity.clients);
     text.counter("loggia_turns_started_total", "Turns that began or went on", counts.turns_started);
     text.counter("loggia_turns_ended_total", "Turns that ended", counts.turns_ended);
     text.counter("loggia_tokens_in_total", "Tokens models were sent", counts.tokens_in);

@@ -14,6 +14,7 @@ use crate::door::Inner;
 use crate::from_wire::{Heard, greeting};
 use crate::stream::hearing::Hearing;
 use crate::stream::hello::{hello, server_hello};
+use crate::stream::presence::Presence;
 use crate::stream::socket::{End, Incoming, Outgoing, part};
 use crate::stream::streams::Held;
 use crate::stream::telling::Telling;
@@ -42,7 +43,7 @@ pub(super) async fn run(visit: Visit, _held: Held, socket: WebSocket) {
         () = revoked.cancelled() => End::REVOKED,
         Err(end) = talk(&visit, &mut incoming, &mut outgoing) => end,
     };
-    tracing::debug!(session = %visit.session, ?end, "a stream ends");
+    tracing::debug!(session = %visit.session, %end, "a stream ends");
     part(incoming, outgoing, end).await;
 }
 
@@ -57,6 +58,7 @@ async fn talk(
     let greeting = greeting(&hello, &visit.identity, ClientId::new());
     let joined = engine.join(visit.session, greeting.client.clone(), OnLeave::Keep).await;
     let (seat, state) = joined.map_err(|error| End::of_engine(&error))?;
+    let _presence = Presence::new(visit.session, &greeting.client);
     let workspace = engine.workspace(state.opened.workspace).await;
     let workspace = workspace.map_err(|error| End::of_engine(&error))?;
     let index = (inner.parts.index)(&workspace);

@@ -34,6 +34,16 @@ pub(super) enum End {
     Closed(u16, &'static str),
 }
 
+/// As logs name it.
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Gone => "the client has gone",
+            Self::Closed(_, why) => why,
+        })
+    }
+}
+
 impl End {
     pub(super) const STOPPING: Self = Self::Closed(close::GOING_AWAY, "the server is stopping");
     pub(super) const REVOKED: Self = Self::Closed(close::TOKEN_REVOKED, "the token was revoked");
@@ -182,7 +192,7 @@ pub(super) async fn part(mut incoming: Incoming<'_>, mut outgoing: Outgoing<'_>,
         }
     };
     if timeout(farewell, said).await.is_err() {
-        tracing::debug!(?end, "a client did not hear that its stream has ended");
+        tracing::debug!(%end, "a client did not hear that its stream has ended");
     }
 }
 

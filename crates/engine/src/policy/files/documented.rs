@@ -54,7 +54,7 @@ fn every_key_is_documented() {
 
 #[test]
 fn the_example_says_what_the_page_says() {
-    let policy = format::policy_from(blocks()[1]).unwrap();
+    let policy = format::policy_from(blocks()[1], &Policy::default()).unwrap();
     check(&policy).unwrap();
     let place = Place { root: "/home/ada/project".into(), home: Some("/home/ada".into()) };
     let judge = Judge::new(&policy, policy.preset, &[], None, &place).unwrap();

@@ -137,12 +137,17 @@ fn nearest(message: &str) -> Option<&str> {
     (distance(name) <= unknown.len().max(name.len()) / 2).then_some(name)
 }
 
-/// Reads a whole policy: what the text leaves out is as in the default one.
+/// Reads a whole policy: what the text leaves out is as in the base. A text with a revision was written whole, so what
+/// it leaves out has no limit.
 ///
 /// # Errors
 /// What is wrong, in which line, and what to do.
-pub(crate) fn policy_from(text: &str) -> Result<Policy, String> {
-    Ok(parse(text)?.over(&Policy::default()))
+pub(crate) fn policy_from(text: &str, base: &Policy) -> Result<Policy, String> {
+    let parsed = parse(text)?;
+    Ok(match parsed.revision {
+        Some(_) => parsed.over(&Policy::default()),
+        None => parsed.over(base),
+    })
 }
 
 /// Writes a whole policy.

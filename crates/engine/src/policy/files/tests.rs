@@ -11,7 +11,7 @@ use super::*;
 
 fn files() -> (tempfile::TempDir, PolicyFiles) {
     let directory = tempfile::tempdir().unwrap();
-    let files = PolicyFiles::new(directory.path().join("policies"));
+    let files = PolicyFiles::new(directory.path().join("policies"), Policy::default());
     (directory, files)
 }
 
@@ -19,6 +19,26 @@ fn files() -> (tempfile::TempDir, PolicyFiles) {
 fn an_unwritten_policy_is_the_default_one() {
     let (_directory, files) = files();
     assert_eq!(files.load(WorkspaceId::new()).unwrap(), Policy::default());
+}
+
+#[test]
+fn what_nobody_wrote_is_as_in_the_base_and_what_was_written_whole_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let limits = PolicyLimits { max_tokens: Some(9), max_steps: 3, ..PolicyLimits::default() };
+    let base = Policy { preset: Preset::ReadOnly, limits, ..Policy::default() };
+    let files = PolicyFiles::new(directory.path(), base.clone());
+    let workspace = WorkspaceId::new();
+    assert_eq!(files.load(workspace).unwrap(), base);
+    std::fs::write(files.path(workspace), "[limits]\nmax_steps = 5\n").unwrap();
+    let by_hand = files.load(workspace).unwrap();
+    assert_eq!(
+        (by_hand.preset, by_hand.limits.max_steps, by_hand.limits.max_tokens),
+        (Preset::ReadOnly, 5, Some(9))
+    );
+    // Whoever took a limit away through a client has it away, also after the next start.
+    let lifted = files.save(workspace, Policy::default(), 0).unwrap();
+    assert_eq!(files.load(workspace).unwrap(), lifted);
+    assert_eq!(lifted.limits.max_tokens, None);
 }
 
 #[test]
@@ -89,7 +109,7 @@ fn a_damaged_file_is_an_error_and_is_not_overwritten() {
 
 #[test]
 fn mistakes_in_a_file_are_explained() {
-    let problem = |text: &str| format::policy_from(text).unwrap_err();
+    let problem = |text: &str| format::policy_from(text, &Policy::default()).unwrap_err();
     insta::assert_snapshot!(problem("preset = \"ask\"\nrule = []"), @"line 2: unknown field `rule`, expected one of `revision`, `preset`, `command_mode`, `fallback_to_server_runner`, `hard_links`, `sandbox`, `limits`, `rules`; did you mean `rules`?");
     insta::assert_snapshot!(problem("preset = \"aks\""), @"line 1: unknown variant `aks`, expected one of `read-only`, `ask`, `auto-edit`, `full`; did you mean `ask`?");
     insta::assert_snapshot!(problem("[sandbox]\n\nnetwrok = true"), @"line 3: unknown field `netwrok`, expected one of `required`, `network`, `unix_sockets`, `readable`, `writable`, `environment`; did you mean `network`?");
@@ -207,11 +227,11 @@ proptest! {
     #[test]
     fn a_policy_loses_nothing_on_its_way_through_the_file(policy in policies()) {
         let text = format::text_of(&policy).unwrap();
-        prop_assert_eq!(format::policy_from(&text), Ok(policy));
+        prop_assert_eq!(format::policy_from(&text, &Policy::default()), Ok(policy));
     }
 
     #[test]
     fn any_text_is_a_policy_or_an_explained_mistake(text in any::<String>()) {
-        let _ = format::policy_from(&text);
+        let _ = format::policy_from(&text, &Policy::default());
     }
 }
