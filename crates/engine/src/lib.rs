@@ -28,6 +28,6 @@ pub use engine::{Activity, Engine, LookError, NewSession};
 pub use error::{EngineError, IntentError};
 pub use parts::{IndexFinder, Parts, Settings, ToolMaker};
 pub use session::{
-    Batch, CallStage, FeedClosed, History, HistoryItem, OnLeave, OpenCall, OpenTurn, Opened, Pending, Queued,
-    ReplyPiece, Said, Seat, State, Status, Subscription, Told, UndoStack, Undoable,
+    Batch, CallStage, FeedClosed, History, HistoryItem, MAX_APPLIED, OnLeave, OpenCall, OpenTurn, Opened,
+    Orphans, Pending, Queued, ReplyPiece, Said, Seat, State, Status, Subscription, Told, UndoStack, Undoable,
 };

@@ -33,10 +33,10 @@ pub(crate) use feed::Feed;
 pub use feed::{FeedClosed, ReplyPiece, Subscription, Told};
 pub(crate) use load::load;
 pub(crate) use running::{HandedOut, RunningTurn};
-pub use seat::{OnLeave, Seat};
+pub use seat::{OnLeave, Orphans, Seat};
 pub use state::{
-    Batch, CallStage, History, HistoryItem, OpenCall, OpenTurn, Opened, Pending, Queued, Said, State, Status,
-    UndoStack, Undoable,
+    Batch, CallStage, History, HistoryItem, MAX_APPLIED, OpenCall, OpenTurn, Opened, Pending, Queued, Said,
+    State, Status, UndoStack, Undoable,
 };
 pub(crate) use state::{partly, says};
 
@@ -60,6 +60,8 @@ pub(crate) enum Command {
     State { answer: oneshot::Sender<Arc<State>> },
     /// Somebody wants to know who is there.
     Clients { answer: oneshot::Sender<Vec<Client>> },
+    /// Somebody wants to know what nobody is left to do.
+    Orphans { answer: oneshot::Sender<Orphans> },
     /// The session is to leave memory.
     Close { why: FeedClosed, answer: oneshot::Sender<()> },
 }

@@ -46,7 +46,7 @@ impl Client {
             .pool_idle_timeout(IDLE_TIME)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .http1_max_buf_size(MAX_ANSWER_HEADER_BYTES)
-            .build(Connect::new(Arc::clone(&server)));
+            .build(Connect::new(&server));
         Self { http, server, token: None }
     }
 

@@ -4,9 +4,10 @@
 //!
 //! What always holds:
 //! - nothing is told before the client has said hello, and one that does not is closed;
-//! - a stream begins with the session's state and with everything that waits for an answer, then tells the past after
-//!   the event the client named, then what happens. A question asked after that event comes in its place in the
-//!   past, so that numbers only rise and a stream can be picked up after any of them;
+//! - a stream begins with the session's state and with everything that waits for an answer, each question under its
+//!   own number, then tells the past after the event the client named, then what happens. Nothing is told twice: the
+//!   past leaves out the questions that were shown. So numbers rise but for those questions, which are the ones the
+//!   first state names, and a stream can be picked up after any other number;
 //! - all messages of one event have its number and are told together. A client whose connection is cut between two of
 //!   them knows only of the events before that one that it has heard them whole, and resumes after those;
 //! - nothing is queued for a client that does not read: it is told from the journal when it reads again, the pieces of
@@ -27,20 +28,21 @@ mod timing;
 
 use std::sync::Arc;
 
-use axum::extract::rejection::ExtensionRejection;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::{Path, RawQuery, State, WebSocketUpgrade};
+use axum::extract::{RawQuery, State, WebSocketUpgrade};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::{Extension, Router};
-use loggia_domain::{Seq, SessionId, StoreError};
-use loggia_engine::EngineError;
-use loggia_protocol_agent_server::{MAX_MESSAGE_BYTES, MAX_SOCKETS_PER_TOKEN, STREAM_SUBPROTOCOL};
+use loggia_domain::Seq;
+use loggia_protocol_agent_server::{
+    MAX_MESSAGE_BYTES, MAX_SOCKETS_PER_TOKEN, ProblemType, STREAM_SUBPROTOCOL,
+};
 
 pub(crate) use streams::Streams;
 pub use timing::Timing;
 
 use crate::Identity;
+use crate::ask::SessionPath;
 use crate::door::Inner;
 use crate::problem::Problem;
 use crate::stream::session::Visit;
@@ -65,38 +67,28 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
 /// `WS /v1/sessions/{session_id}/stream?after=`.
 pub(crate) async fn open(
     State(inner): State<Arc<Inner>>,
-    identity: Result<Extension<Identity>, ExtensionRejection>,
-    Path(session): Path<String>,
+    identity: Option<Extension<Identity>>,
+    SessionPath(session): SessionPath,
     RawQuery(query): RawQuery,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Response {
-    let identity = match identity {
-        Ok(Extension(identity)) => identity,
-        Err(_) => return unknown_asker().into_response(),
-    };
-    let opened = async {
-        let session = find(&inner, &session).await?;
-        let after = after(query.as_deref().unwrap_or_default())?;
-        let (upgrade, held) = accept(&inner, &identity, upgrade)?;
-        Ok::<_, Problem>((Visit { inner, identity, session, after }, upgrade, held))
-    };
-    match opened.await {
-        Ok((visit, upgrade, held)) => upgrade.on_upgrade(move |socket| session::run(visit, held, socket)),
-        Err(problem) => problem.into_response(),
-    }
+) -> Result<Response, Problem> {
+    let identity = known(identity)?;
+    inner.parts.engine.session(session).await?;
+    let after = after(query.as_deref().unwrap_or_default())?;
+    let (upgrade, held) = accept(&inner, &identity, upgrade)?;
+    let visit = Visit { inner, identity, session, after };
+    Ok(upgrade.on_upgrade(move |socket| session::run(visit, held, socket)))
 }
 
 /// `WS /v1/stream`.
 pub(crate) async fn open_global(
     State(inner): State<Arc<Inner>>,
-    identity: Result<Extension<Identity>, ExtensionRejection>,
+    identity: Option<Extension<Identity>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Response {
-    let Ok(Extension(identity)) = identity else { return unknown_asker().into_response() };
-    match accept(&inner, &identity, upgrade) {
-        Ok((upgrade, held)) => upgrade.on_upgrade(move |socket| global::run(inner, identity, held, socket)),
-        Err(problem) => problem.into_response(),
-    }
+) -> Result<Response, Problem> {
+    let identity = known(identity)?;
+    let (upgrade, held) = accept(&inner, &identity, upgrade)?;
+    Ok(upgrade.on_upgrade(move |socket| global::run(inner, identity, held, socket)))
 }
 
 impl crate::Door {
@@ -111,35 +103,17 @@ impl crate::Door {
     }
 }
 
-async fn find(inner: &Inner, id: &str) -> Result<SessionId, Problem> {
-    let shown: String = id.chars().take(64).collect();
-    let unknown = || {
-        Problem::new(
-            StatusCode::NOT_FOUND,
-            "not-found",
-            "Not found",
-            format!("there is no session `{shown}`"),
-        )
-    };
-    let session: SessionId = id.parse().map_err(|_| unknown())?;
-    match inner.parts.engine.session(session).await {
-        Ok(_) => Ok(session),
-        Err(EngineError::Store(StoreError::NoSuchSession(_))) => Err(unknown()),
-        Err(error) => {
-            tracing::error!(%session, %error, "a session cannot be looked up");
-            let (status, title) = (StatusCode::SERVICE_UNAVAILABLE, "Not available now");
-            Err(Problem::new(status, "unavailable", title, "the store does not answer".to_owned()))
-        }
-    }
+/// Who is asking. Nobody knowing is a fault of how the routes are put together, and nothing is answered then.
+fn known(identity: Option<Extension<Identity>>) -> Result<Identity, Problem> {
+    let unknown = || Problem::of(ProblemType::Unauthorized, "nobody knows who is asking");
+    identity.map(|Extension(identity)| identity).ok_or_else(unknown)
 }
 
 /// The event after which to begin, if the client names one.
 fn after(query: &str) -> Result<Option<Seq>, Problem> {
     let Some(given) = query.split('&').find_map(|pair| pair.strip_prefix("after=")) else { return Ok(None) };
-    given.parse().map(|seq| Some(Seq(seq))).map_err(|_| {
-        let detail = "`after` is the number of an event: digits only".to_owned();
-        Problem::new(StatusCode::BAD_REQUEST, "bad-request", "The request cannot be read", detail)
-    })
+    let unreadable = |_| Problem::bad_request("`after` is the number of an event: digits only");
+    given.parse().map(|seq| Some(Seq(seq))).map_err(unreadable)
 }
 
 fn accept(
@@ -147,12 +121,10 @@ fn accept(
     identity: &Identity,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<(WebSocketUpgrade, Held), Problem> {
-    let upgrade = upgrade.map_err(|rejection| {
-        let title = "A WebSocket is needed";
-        Problem::new(rejection.status(), "bad-request", title, rejection.body_text())
-    })?;
+    let upgrade = upgrade.map_err(|rejection| Problem::bare(rejection.status(), &rejection.body_text()))?;
     let held = Streams::hold(inner, &identity.proof).ok_or_else(|| {
         let detail = format!("this token holds {MAX_SOCKETS_PER_TOKEN} streams already; close one first");
+        // The kind's own title is about wrong tokens.
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate-limited", "Too many streams", detail)
     })?;
     let upgrade = upgrade
@@ -162,12 +134,6 @@ fn accept(
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(WRITE_BUFFER);
     Ok((upgrade, held))
-}
-
-/// Nobody has found out who asks: a fault of how the routes are put together, so nothing is answered.
-fn unknown_asker() -> Problem {
-    let detail = "nobody knows who is asking".to_owned();
-    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", "A valid token is needed", detail)
 }
 
 #[cfg(test)]

@@ -157,6 +157,10 @@ impl Actor {
                 let _ = answer.send(self.seats.clients());
                 Ok(())
             }
+            Command::Orphans { answer } => {
+                let _ = answer.send(self.orphans());
+                Ok(())
+            }
             // Handled where the loop can end.
             Command::Close { .. } => Ok(()),
         }

@@ -12,6 +12,8 @@ use crate::changes::{self, ApplyError, ApplyKind};
 use crate::error::IntentError;
 use crate::policy::files::PolicyFileError;
 use crate::session::actor::Actor;
+use crate::session::running::Waiting;
+use crate::session::seat::Orphans;
 use crate::session::state::{State, Undoable};
 use crate::workspace::{Work, blocking};
 
@@ -201,7 +203,7 @@ impl Actor {
 
     /// Only whoever was to do it reports on it; or anybody who drives, once that client has gone.
     fn check_reporter(&self, client: ClientId, asked: ClientId) -> Result<(), IntentError> {
-        match client == asked || self.seats.get(asked).is_none() {
+        match client == asked || !self.seats.is_there(asked) {
             true => Ok(()),
             false => Err(IntentError::NotYours),
         }
@@ -219,6 +221,20 @@ impl Actor {
             let _ = waiter.send(report);
         }
         Ok(self.accepted())
+    }
+
+    /// What nobody is left to report on.
+    pub(super) fn orphans(&self) -> Orphans {
+        let Waiting { commands, patches, .. } = &self.waiting;
+        // Those whose time is over are still listed, but nobody waits for them.
+        let orphaned = |client: ClientId, is_over: bool| !is_over && !self.seats.is_there(client);
+        let commands = commands.iter().filter(|(_, (client, waits))| orphaned(*client, waits.is_closed()));
+        let patches = patches.iter().filter(|(_, (client, waits))| orphaned(*client, waits.is_closed()));
+        Orphans {
+            commands: commands.map(|(call, _)| *call).collect(),
+            patches: patches.map(|(patch, _)| *patch).collect(),
+            there: self.seats.clients(),
+        }
     }
 
     async fn undo(&mut self, steps: usize, by: Who) -> Result<Accepted, IntentError> {

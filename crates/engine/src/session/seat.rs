@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{Abilities, Accepted, Client, ClientId, Intent, Seq, SessionId, Store};
+use loggia_domain::{Abilities, Accepted, CallId, Client, ClientId, Intent, PatchId, Seq, SessionId, Store};
 
 use crate::error::IntentError;
 use crate::session::feed::Subscription;
@@ -17,6 +17,17 @@ pub enum OnLeave {
     Keep,
     /// It is cancelled, if nobody else who drives is there.
     Abort,
+}
+
+/// What was handed to clients that have gone before they reported on it. Whoever drives may report now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Orphans {
+    /// Commands, by the calls that run them.
+    pub commands: Vec<CallId>,
+    /// Changes.
+    pub patches: Vec<PatchId>,
+    /// Who is on the session at that moment, in the order they came.
+    pub there: Vec<Client>,
 }
 
 /// A client's place on a session. Dropping it is leaving.
@@ -84,6 +95,14 @@ impl Seat {
     /// If the session has gone.
     pub async fn clients(&self) -> Result<Vec<Client>, IntentError> {
         self.handle.ask(|answer| Command::Clients { answer }).await.ok_or(IntentError::Gone)
+    }
+
+    /// What was handed to clients that have gone since, and who is there to do it instead.
+    ///
+    /// # Errors
+    /// If the session has gone.
+    pub async fn orphans(&self) -> Result<Orphans, IntentError> {
+        self.handle.ask(|answer| Command::Orphans { answer }).await.ok_or(IntentError::Gone)
     }
 
     /// Changes what this client can do for the session.

@@ -45,6 +45,10 @@ impl Seats {
         self.seats.iter().map(|(client, _)| client.clone()).collect()
     }
 
+    pub(super) fn is_there(&self, id: ClientId) -> bool {
+        self.get(id).is_some()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.seats.is_empty()
     }

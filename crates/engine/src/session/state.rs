@@ -34,7 +34,7 @@ use crate::secrets;
 const MAX_DECIDED: usize = 128;
 
 /// Applied changes that are known by their ids: more than one turn makes, so that clients see what became of theirs.
-const MAX_APPLIED: usize = 1024;
+pub const MAX_APPLIED: usize = 1024;
 
 /// Everything a session is between two events.
 ///
@@ -374,7 +374,10 @@ impl State {
 
     fn ask(&mut self, approval: ApprovalId, asked: Pending) {
         match (asked.call, &mut self.batch) {
-            (Some(call), _) => self.at_call(call, |open| open.stage = CallStage::Asked(approval)),
+            (Some(call), _) => self.at_call(call, |open| {
+                open.stage = CallStage::Asked(approval);
+                open.approval = Some(approval);
+            }),
             (None, Some(batch)) => batch.asked = Some(approval),
             (None, None) => {}
         }

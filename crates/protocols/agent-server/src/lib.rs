@@ -61,8 +61,9 @@ pub use limits::{
 pub use message::{CLIENT, MESSAGES, Message, SERVER, Tagged};
 pub use schema::{SCHEMAS, SchemaInfo};
 pub use server::{
-    ClientEcho, CommandRequestApproval, Hunk, MessageFinal, ModelCapability, ModelInfo, OutputStream,
-    PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage, RetrieveStatus, ServerCapability,
-    ServerHello, ServerInfo, ServerMessage, SessionState, SessionStateUpdate, Stamp, Thinking, Token,
-    ToolExecute, ToolOutput, ToolRequestApproval, ToolStatus,
+    ClientEcho, CommandRequestApproval, Hunk, MessageFinal, ModelCapability, ModelInfo, NoticeKind,
+    OutputStream, PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage, RetrieveStatus,
+    ServerCapability, ServerHello, ServerInfo, ServerMessage, SessionNotice, SessionState,
+    SessionStateUpdate, Stamp, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval, ToolStatus,
+    UnknownCapability,
 };

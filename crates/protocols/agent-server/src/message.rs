@@ -15,7 +15,7 @@ use crate::client::{
 use crate::error::ServerError;
 use crate::server::{
     ClientEcho, CommandRequestApproval, MessageFinal, PatchProposed, Plan, RetrieveStatus, ServerHello,
-    SessionStateUpdate, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval,
+    SessionNotice, SessionStateUpdate, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval,
 };
 
 /// The [`MessageInfo::sender`] of what an editor, a browser or a script sends.
@@ -53,6 +53,7 @@ pub const MESSAGES: &[MessageInfo] = &[
     row::<SessionStateUpdate>(SERVER),
     row::<ToolOutput>(SERVER).from_peers(),
     row::<ClientEcho>(SERVER).from_peers(),
+    row::<SessionNotice>(SERVER).from_peers(),
 ];
 
 const fn row<M: Message>(sender: &'static str) -> MessageInfo {

@@ -30,7 +30,7 @@ use crate::http::{
 use crate::message::{CLIENT, Message, SERVER};
 use crate::server::{
     ClientEcho, CommandRequestApproval, MessageFinal, PatchProposed, Plan, RetrieveStatus, ServerHello,
-    SessionStateUpdate, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval,
+    SessionNotice, SessionStateUpdate, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval,
 };
 
 /// What every schema's `$id` begins with.
@@ -71,6 +71,7 @@ pub const SCHEMAS: &[SchemaInfo] = &[
     message::<SessionStateUpdate>(SERVER),
     message::<ToolOutput>(SERVER),
     message::<ClientEcho>(SERVER),
+    message::<SessionNotice>(SERVER),
     body::<Problem>("problem", SERVER),
     body::<Health>("health", SERVER),
     body::<WorkspacePage>("workspace_page", SERVER),

@@ -1,6 +1,7 @@
 //! Everything the server says on a stream.
 
 mod hello;
+mod notice;
 mod patch;
 mod progress;
 mod reply;
@@ -10,7 +11,8 @@ mod tool;
 
 use serde::Serialize;
 
-pub use hello::{ModelCapability, ModelInfo, ServerCapability, ServerHello, ServerInfo};
+pub use hello::{ModelCapability, ModelInfo, ServerCapability, ServerHello, ServerInfo, UnknownCapability};
+pub use notice::{NoticeKind, SessionNotice};
 pub use patch::{Hunk, PatchProposed};
 pub use progress::{Phase, Plan, PlanStep, RetrievalStage, RetrieveStatus, Thinking};
 pub use reply::{ClientEcho, MessageFinal, ReplyMetadata, Token};
@@ -56,6 +58,8 @@ pub enum ServerMessage {
     ToolOutput(ToolOutput),
     /// `client.echo`
     ClientEcho(ClientEcho),
+    /// `session.notice`
+    SessionNotice(SessionNotice),
 }
 
 impl ServerMessage {
@@ -80,6 +84,7 @@ impl ServerMessage {
             SessionStateUpdate::TYPE => read_fields(text).map(Self::SessionState),
             ToolOutput::TYPE => read_fields(text).map(Self::ToolOutput),
             ClientEcho::TYPE => read_fields(text).map(Self::ClientEcho),
+            SessionNotice::TYPE => read_fields(text).map(Self::SessionNotice),
             _ => Err(DecodeError::UnknownType { name }),
         }
     }

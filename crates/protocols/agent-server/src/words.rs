@@ -21,6 +21,9 @@ macro_rules! open_words {
         }
 
         impl $name {
+            /// The words this version knows.
+            pub const KNOWN: &[&str] = &[$($word),+];
+
             /// The word on the wire.
             pub fn as_str(&self) -> &str {
                 match self {

@@ -1,6 +1,7 @@
 //! Opens connections: TCP without delay, TLS with a pinned certificate, or a Unix socket.
 
 use std::io;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -21,38 +22,43 @@ const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Opens connections to one server, whatever address it is asked for.
 #[derive(Clone)]
-pub(crate) struct Connect {
-    server: Arc<Server>,
-    tls: Option<TlsConnector>,
+pub(crate) struct Connect(Arc<Way>);
+
+/// How a server is reached. One that is to be reached by TLS has what that takes: there is no other way to it.
+enum Way {
+    Unix(PathBuf),
+    Tcp { host: String, port: u16 },
+    Tls { host: String, port: u16, tls: TlsConnector },
 }
 
 impl Connect {
-    pub(super) fn new(server: Arc<Server>) -> Self {
-        let tls = match &*server {
-            Server::Tls { certificate, .. } => {
-                Some(TlsConnector::from(Arc::new(pin::configuration(*certificate))))
+    pub(super) fn new(server: &Server) -> Self {
+        Self(Arc::new(match server {
+            Server::Unix(path) => Way::Unix(path.clone()),
+            Server::Tcp { host, port } => Way::Tcp { host: host.clone(), port: *port },
+            Server::Tls { host, port, certificate } => {
+                let tls = TlsConnector::from(Arc::new(pin::configuration(*certificate)));
+                Way::Tls { host: host.clone(), port: *port, tls }
             }
-            Server::Tcp { .. } | Server::Unix(_) => None,
-        };
-        Self { server, tls }
+        }))
     }
 
     async fn connect(self) -> io::Result<TokioIo<Link>> {
-        let link = tokio::time::timeout(CONNECT_DEADLINE, self.open());
+        let link = tokio::time::timeout(CONNECT_DEADLINE, self.0.open());
         link.await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map(TokioIo::new)
     }
+}
 
-    async fn open(self) -> io::Result<Link> {
-        match (&*self.server, self.tls) {
-            (Server::Unix(path), _) => Ok(Link::Unix(UnixStream::connect(path).await?)),
-            (Server::Tls { host, port, .. }, Some(tls)) => {
+impl Way {
+    async fn open(&self) -> io::Result<Link> {
+        match self {
+            Self::Unix(path) => Ok(Link::Unix(UnixStream::connect(path).await?)),
+            Self::Tcp { host, port } => Ok(Link::Tcp(tcp(host, *port).await?)),
+            Self::Tls { host, port, tls } => {
                 let name = ServerName::try_from(host.clone())
                     .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
                 let stream = tls.connect(name, tcp(host, *port).await?).await?;
                 Ok(Link::Tls(Box::new(stream)))
-            }
-            (Server::Tcp { host, port } | Server::Tls { host, port, .. }, _) => {
-                Ok(Link::Tcp(tcp(host, *port).await?))
             }
         }
     }

@@ -2,18 +2,19 @@
 //!
 //! Knows no connections: it is told when a new one begins. The rules it lives by are the server's:
 //! - events are numbered, numbers rise, and the messages of one event share its number;
-//! - a new connection begins with the session's state and every open question under its old number, then comes the past
-//!   after the asked number, then the present;
+//! - a new connection begins with the session's state, which stands for the newest event there is, and every open
+//!   question under its old number; then comes the past after the asked number, then the present. The open questions
+//!   are those the state names, so their numbers say nothing about how far we are;
 //! - the running reply is told from its beginning to everybody who comes late.
 //!
 //! What always holds: an event counts as told only with its successor, so a connection that is cut between two messages
-//! of one event is picked up before that event, and what was told of it is passed over.
+//! of one event is picked up before that event, and what was told of it is passed over. The state only goes forward.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use loggia_protocol_agent_server::{
     ClientEcho, CommandRequestApproval, Message, MessageFinal, PatchProposed, Plan, RetrieveStatus,
-    ServerError, ServerMessage, SessionState, SessionStateUpdate, Stamp, Token, ToolExecute,
+    ServerError, ServerMessage, SessionNotice, SessionState, SessionStateUpdate, Stamp, Token, ToolExecute,
     ToolRequestApproval,
 };
 
@@ -29,13 +30,15 @@ pub(super) struct Place {
     current: Option<Current>,
     /// What of it a new connection is going to repeat, by type.
     repeats: BTreeMap<&'static str, u32>,
-    /// Whether open questions may still come under their old numbers.
-    greeting: bool,
+    /// The newest event when this connection began, until the state that stands for it has come.
+    newest: Option<u64>,
+    /// The questions this connection began with; nothing before its first state.
+    open: Option<BTreeSet<String>>,
     /// Questions that were told and may be repeated: number and id.
     questions: BTreeSet<(u64, String)>,
     /// The state as it was last told.
     state: Option<SessionState>,
-    /// The number of the newest state that was told: what comes again after a snapshot is older than it.
+    /// The number of the newest state that was told: what comes of the past is older than it.
     state_seq: u64,
     reply: Reply,
 }
@@ -54,7 +57,8 @@ impl Place {
             floor: after,
             current: None,
             repeats: BTreeMap::new(),
-            greeting: true,
+            newest: None,
+            open: None,
             questions: BTreeSet::new(),
             state: None,
             state_seq: 0,
@@ -70,8 +74,14 @@ impl Place {
     /// A new connection begins.
     pub(super) fn connected(&mut self) {
         self.repeats = self.current.as_ref().map(|current| current.told.clone()).unwrap_or_default();
-        self.greeting = true;
+        self.newest = None;
+        self.open = None;
         self.reply.repeated = true;
+    }
+
+    /// The server has greeted, and says what the newest event is.
+    pub(super) fn greeted(&mut self, newest: Option<u64>) {
+        self.newest = newest;
     }
 
     /// The message, or what of it is new; `None` if all of it was told before.
@@ -99,15 +109,20 @@ impl Place {
     /// Whether a state is another than the last, and not an older one.
     fn change(&mut self, update: &SessionStateUpdate) -> bool {
         self.forget_questions(&update.state);
-        if let Some(seq) = update.stamp.seq {
-            if seq <= self.state_seq {
-                return false;
-            }
-            self.state_seq = seq;
-            if !self.greeting {
+        let (seq, is_older) = match update.stamp.seq {
+            Some(seq) => {
                 self.advance(SessionStateUpdate::TYPE, seq);
+                (seq, seq <= self.state_seq)
             }
+            None => {
+                let seq = self.snapshot_seq(&update.state);
+                (seq, seq < self.state_seq)
+            }
+        };
+        if is_older {
+            return false;
         }
+        self.state_seq = seq;
         if self.state.as_ref() == Some(&update.state) {
             return false;
         }
@@ -115,9 +130,20 @@ impl Place {
         true
     }
 
+    /// The event after which the session was as a state without a number says. The first one of a connection is as new
+    /// as can be, and names the open questions; another, the last word of a server that stops, is as old as we are.
+    fn snapshot_seq(&mut self, state: &SessionState) -> u64 {
+        if self.open.is_some() {
+            return self.current.as_ref().map_or(self.floor, |current| current.seq).max(self.floor);
+        }
+        let approvals = state.pending_approvals.iter().map(|open| open.0.clone());
+        let patches = state.pending_patches.iter().map(|open| open.0.clone());
+        self.open = Some(approvals.chain(patches).collect());
+        self.newest.unwrap_or(self.state_seq)
+    }
+
     /// Whether a message of an event is new.
     fn advance(&mut self, kind: &'static str, seq: u64) -> bool {
-        self.greeting = false;
         match &mut self.current {
             Some(current) if seq < current.seq => false,
             Some(current) if seq == current.seq => match self.repeats.get_mut(kind) {
@@ -139,9 +165,9 @@ impl Place {
         }
     }
 
-    /// Whether a question is new. In a greeting its number is an old one and says nothing about how far we are.
+    /// Whether a question is new. The number of one that the connection began with says nothing about how far we are.
     fn ask(&mut self, kind: &'static str, seq: u64, id: &str) -> bool {
-        if !self.greeting {
+        if !self.open.as_ref().is_some_and(|open| open.contains(id)) {
             self.advance(kind, seq);
         }
         let new = self.questions.insert((seq, id.to_owned()));
@@ -178,6 +204,7 @@ fn durable(message: &ServerMessage) -> Option<Durable<'_>> {
         ServerMessage::MessageFinal(reply) => (MessageFinal::TYPE, &reply.stamp, None),
         ServerMessage::Error(error) => (ServerError::TYPE, &error.stamp, None),
         ServerMessage::ClientEcho(echo) => (ClientEcho::TYPE, &echo.stamp, None),
+        ServerMessage::SessionNotice(notice) => (SessionNotice::TYPE, &notice.stamp, None),
         ServerMessage::PatchProposed(patch) => (PatchProposed::TYPE, &patch.stamp, Some(&*patch.patch_id.0)),
         ServerMessage::ToolRequestApproval(ask) => {
             (ToolRequestApproval::TYPE, &ask.stamp, Some(&*ask.request_id.0))
@@ -242,7 +269,7 @@ mod tests {
     use super::*;
 
     /// Connections as lines of messages, in and out: `tool@3` an event, `ask:q@3` a question, `state:q,r` the state,
-    /// `"text"` a piece of the reply. A line that begins with `>` is a new connection and shows where it begins.
+    /// `"text"` a piece of the reply, `hello@3` a greeting with the newest event. A line that begins with `>` is a new connection and shows where it begins.
     fn told(after: u64, connections: &[&str]) -> String {
         let mut place = Place::new(after);
         let mut out = Vec::new();
@@ -250,7 +277,9 @@ mod tests {
             out.push(format!(">{}", place.after()));
             place.connected();
             for word in messages.split_whitespace() {
-                if let Some(message) = place.take(message(word)) {
+                if let Some(newest) = word.strip_prefix("hello@") {
+                    place.greeted(newest.parse().ok());
+                } else if let Some(message) = place.take(message(word)) {
                     out.push(word_of(&message, word));
                 }
             }
@@ -353,6 +382,45 @@ mod tests {
         assert_eq!(
             told(0, &["state: echo@1 state:q@2 state:r@3", "state:s state:r@3 state:s@4 echo@5"]),
             ">0 state: echo@1 state:q@2 state:r@3 >2 state:s echo@5"
+        );
+    }
+
+    #[test]
+    fn the_past_does_not_take_the_state_back() {
+        assert_eq!(
+            told(0, &["hello@4 state:s echo@1 state:q@2 state:r@3 state:s@4 state:t@5"]),
+            ">0 state:s echo@1 state:t@5"
+        );
+        // The last word of a server that stops while it still tells the past.
+        assert_eq!(told(0, &["hello@4 state:s echo@1 state:q@2 state:q"]), ">0 state:s echo@1");
+        // A server that comes back with less than it had told.
+        assert_eq!(told(0, &["state: state:q@7", "hello@5 state:r"]), ">0 state: state:q@7 >6");
+    }
+
+    #[test]
+    fn a_cut_after_the_open_questions_skips_nothing_of_the_past() {
+        assert_eq!(
+            told(
+                5,
+                &["state:q ask:q@9", "state:q ask:q@9 echo@6", "state:q ask:q@9 echo@6 tool@8 state:q@9"]
+            ),
+            ">5 state:q ask:q@9 >5 echo@6 >5 tool@8"
+        );
+        // Answered in the meantime: the past holds it at its place, and it is not asked again.
+        assert_eq!(
+            told(5, &["state:q ask:q@9 echo@6", "state: tool@8 ask:q@9 state:q@9 echo@10"]),
+            ">5 state:q ask:q@9 echo@6 >5 state: tool@8 state:q@9 echo@10"
+        );
+    }
+
+    #[test]
+    fn a_question_that_is_asked_later_moves_our_place() {
+        assert_eq!(
+            told(
+                8,
+                &["hello@9 state:q ask:q@9 state:q@9 ask:r@12", "state:q,r ask:q@9 ask:r@12 state:q,r@12"]
+            ),
+            ">8 state:q ask:q@9 ask:r@12 >11 state:q,r"
         );
     }
 

@@ -8,7 +8,7 @@ mod talk;
 
 use std::time::Duration;
 
-use loggia_protocol_agent_server::{DecodeError, ServerMessage};
+use loggia_protocol_agent_server::{ClientCapability, DecodeError, ServerMessage};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_tungstenite::WebSocketStream;
@@ -126,10 +126,22 @@ impl<D: Dial> Pump<D> {
     /// What a text means to whoever listens, if it is anything new.
     fn hear(&mut self, text: &str) -> Option<Heard> {
         match ServerMessage::decode(text) {
-            Ok(ServerMessage::Hello(hello)) => Some(Heard::Connected(hello.server_info)),
+            Ok(ServerMessage::Hello(hello)) => {
+                self.place.greeted(hello.last_seq);
+                for unknown in &hello.not_understood {
+                    let meant = unknown.did_you_mean.as_ref().map(ClientCapability::as_str);
+                    tracing::warn!(
+                        name = unknown.name,
+                        meant,
+                        "the server does not know a capability of ours"
+                    );
+                }
+                Some(Heard::Connected(hello.server_info))
+            }
             Ok(message) => {
                 let message = self.place.take(message)?;
-                if !matches!(message, ServerMessage::SessionState(_)) {
+                // What every connection begins with shows nothing: the next may begin, and end, the same way.
+                if !matches!(message, ServerMessage::SessionState(_) | ServerMessage::SessionNotice(_)) {
                     self.backoff.reset();
                 }
                 Some(Heard::Message(message))

@@ -33,7 +33,12 @@ pub(crate) fn answer(
         (Target::Everything, Some(wire::Remember::Session)) => Remember::Session,
         (Target::Everything, Some(wire::Remember::Workspace)) => Remember::Workspace,
     };
-    let comment = (!response.approved).then(|| target.comment()).flatten();
+    let about = (!response.approved).then(|| target.comment()).flatten();
+    let said = response.comment.as_deref().map(str::trim).filter(|comment| !comment.is_empty());
+    let comment = match (about, said) {
+        (Some(about), Some(said)) => Some(format!("{about}: {said}")),
+        (about, said) => about.or_else(|| said.map(str::to_owned)),
+    };
     let scope = match response.approved {
         true => target.scope(),
         false => ApprovalScope::None,
@@ -44,8 +49,9 @@ pub(crate) fn answer(
     let others = state.pending.iter().filter(|(other, pending)| {
         reaches_all && *other != approval && matches!(pending.question, Question::Patches { .. })
     });
-    // To be remembered is the answer to the question that was named.
-    let others = others.map(|(other, _)| decide(*other, scope.clone(), Remember::Once, None));
+    // To be remembered is the answer to the question that was named; its reason holds for all.
+    let others =
+        others.map(|(other, _)| decide(*other, scope.clone(), Remember::Once, said.map(str::to_owned)));
     Ok(std::iter::once(first).chain(others).collect())
 }
 

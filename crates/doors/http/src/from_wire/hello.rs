@@ -1,7 +1,7 @@
 //! `client.hello`: who is there and what it can do.
 
 use loggia_domain::{Abilities, Client, ClientId, Door, WhenBusy};
-use loggia_protocol_agent_server::{ClientCapability, ClientHello};
+use loggia_protocol_agent_server::{ClientCapability, ClientHello, UnknownCapability};
 
 use crate::Identity;
 use crate::to_wire::Manners;
@@ -18,6 +18,41 @@ pub(crate) struct Greeting {
     pub(crate) manners: Manners,
     /// What becomes of its messages while a turn runs.
     pub(crate) when_busy: WhenBusy,
+}
+
+/// How many unknown capabilities are told back; a client that names more has other faults.
+const MAX_UNKNOWN: usize = 16;
+
+/// How alike two names must be for one to be a misspelling of the other, from 0 to 1.
+const ALIKE: f64 = 0.6;
+
+/// The capabilities that mean something here, and those that do not, each with what it may have meant.
+pub(crate) fn sorted(named: &[ClientCapability]) -> (Vec<ClientCapability>, Vec<UnknownCapability>) {
+    let mut understood: Vec<ClientCapability> = Vec::new();
+    let mut unknown: Vec<UnknownCapability> = Vec::new();
+    for capability in named {
+        match capability {
+            ClientCapability::Other(name) if unknown.len() < MAX_UNKNOWN => {
+                let name: String = name.chars().take(MAX_NAME).collect();
+                unknown.push(UnknownCapability { did_you_mean: nearest(&name), name });
+            }
+            ClientCapability::Other(_) => {}
+            known if understood.contains(known) => {}
+            known => understood.push(known.clone()),
+        }
+    }
+    (understood, unknown)
+}
+
+/// The known name that is most like this one, if one is.
+fn nearest(name: &str) -> Option<ClientCapability> {
+    let name = name.to_lowercase();
+    let likeness = |known: &&str| strsim::normalized_damerau_levenshtein(known, &name);
+    let best = ClientCapability::KNOWN
+        .iter()
+        .copied()
+        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
+    (likeness(&best) >= ALIKE).then(|| ClientCapability::from(best.to_owned()))
 }
 
 /// Reads a hello. A client without a name goes by that of its token.

@@ -1,10 +1,10 @@
 //! Messages in, intents out.
 
 use loggia_domain::{ApprovalScope, ClientId, EventBody, Intent, JsonText, PatchId, Question, WhenBusy};
-use loggia_protocol_agent_server::{ClientMessage, Scope};
+use loggia_protocol_agent_server::{ClientCapability, ClientMessage, Scope};
 
 use crate::from_wire::{
-    Buffer, Heard, answer, changed_paths, command_report, greeting, patch_report, prompt, update,
+    Buffer, Heard, answer, changed_paths, command_report, greeting, patch_report, prompt, sorted, update,
 };
 use crate::to_wire::tests::{Story, call, client, command, patch, patch_id};
 use crate::{Identity, Proof};
@@ -101,6 +101,11 @@ fn answers_become_decisions() {
         row(id("req", 1), r#"true,"remember":"workspace""#),
         row(id("req", 1), r#"true,"scope":"all","remember":"workspace""#),
         row(id("req", 1), r#"false,"scope":"file","file_path":"a.rs","remember":"workspace""#),
+        row(id("req", 1), r#"false,"comment":" not so ""#),
+        row(id("req", 1), r#"false,"comment":"  ""#),
+        row(id("req", 1), r#"true,"comment":"but tidy up""#),
+        row(id("req", 1), r#"false,"scope":"file","file_path":"a.rs","comment":"leave it""#),
+        row(id("req", 1), r#"false,"scope":"all","comment":"none of it""#),
         row(id("patch", 2), "true"),
         row(id("patch", 2), "false"),
         row(id("patch", 2), r#"true,"scope":"all""#),
@@ -212,6 +217,32 @@ fn a_hello_says_who_is_there_and_what_it_can_do() {
         hello(&long, Scope::Admin),
     ];
     insta::assert_debug_snapshot!(greetings);
+}
+
+#[test]
+fn capabilities_nobody_knows_come_back_with_what_they_may_mean() {
+    let named = |names: &[&str]| {
+        names.iter().map(|name| ClientCapability::from((*name).to_owned())).collect::<Vec<_>>()
+    };
+    let (understood, unknown) =
+        sorted(&named(&["queue", "diff-preview", "deltaonly", "juggling", "queue", "Terminal_Exec", ""]));
+    assert_eq!(understood, [ClientCapability::Queue]);
+    let unknown: Vec<(&str, Option<&str>)> = unknown
+        .iter()
+        .map(|unknown| (unknown.name.as_str(), unknown.did_you_mean.as_ref().map(ClientCapability::as_str)))
+        .collect();
+    let expected = [
+        ("diff-preview", Some("diff_preview")),
+        ("deltaonly", Some("delta_only")),
+        ("juggling", None),
+        ("Terminal_Exec", Some("terminal_exec")),
+        ("", None),
+    ];
+    assert_eq!(unknown, expected);
+    let long = vec!["x".repeat(1000); 1000];
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+    let (_, unknown) = sorted(&named(&long));
+    assert!(unknown.len() <= 16 && unknown.iter().all(|unknown| unknown.name.len() <= 64));
 }
 
 #[test]

@@ -1,18 +1,17 @@
 //! `GET /v1/sessions/{session_id}/events`: the journal, as the stream would have sent it.
 //!
-//! What an event is called depends on the events before it, so those are read as well; what they hold is dropped again
-//! page by page.
+//! What always holds: a page costs what it holds. What the events before it amount to is kept from the page before.
 
 use axum::Json;
 use axum::extract::State;
-use loggia_domain::{Seq, SessionId};
-use loggia_engine::Engine;
+use loggia_domain::Seq;
 use loggia_protocol_agent_server::{Event, EventPage};
 use serde::Deserialize;
 
 use crate::ask::{Asked, Limit, SessionPath};
+use crate::pages::STEP;
 use crate::rest::{Answer, Shared};
-use crate::to_wire::{Past, journal};
+use crate::to_wire::listed;
 
 /// How many events a page has unless the client says otherwise.
 const PAGE: usize = 200;
@@ -22,9 +21,6 @@ const MAX_PAGE: usize = 1000;
 
 /// After so much text a page ends, whatever was asked for: events can be large.
 const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
-
-/// Events read at a time on the way to a page.
-const STEP: usize = 512;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Stretch {
@@ -43,13 +39,11 @@ pub(crate) async fn events(
     let workspace = engine.workspace(summary.workspace).await?;
     let limit = asked.limit.map_or(PAGE, |limit| limit.up_to(MAX_PAGE));
     let after = Seq(asked.after);
-    let mut past = Past::new(workspace.root);
-    skip(engine, id, after.min(summary.last_seq), &mut past).await?;
+    let mut past = inner.marks.past(engine, id, &workspace.root, after.min(summary.last_seq)).await?;
     let (mut page, mut bytes) = (Vec::new(), 0);
-    let (mut next_after, mut left) = (None, limit);
-    let mut read = engine.events(id, after, limit.min(STEP)).await?.into_iter();
-    let mut last = after;
-    while left > 0 && bytes < MAX_PAGE_BYTES {
+    let (mut last, mut left) = (after, limit);
+    let mut read = Vec::new().into_iter();
+    while left > 0 && bytes < MAX_PAGE_BYTES && last < summary.last_seq {
         let Some(event) = read.next() else {
             read = engine.events(id, last, left.min(STEP)).await?.into_iter();
             if read.len() == 0 {
@@ -59,26 +53,16 @@ pub(crate) async fn events(
         };
         last = event.seq;
         left -= 1;
-        for message in journal(&event, &mut past) {
+        for message in listed(&event, &mut past) {
             let message = Event::from(&message);
             bytes += message.as_str().len();
             page.push(message);
         }
     }
-    if last > after && !engine.events(id, last, 1).await?.is_empty() {
-        next_after = Some(last.0);
+    let next_after = (last < summary.last_seq).then_some(last.0);
+    if next_after.is_some() {
+        // Whoever asks for the next page begins here.
+        inner.marks.keep(id, last, &past);
     }
     Ok(Json(EventPage { events: page, next_after }))
-}
-
-/// Takes in what was before a page.
-async fn skip(engine: &Engine, id: SessionId, through: Seq, past: &mut Past) -> Answer<()> {
-    let mut after = Seq(0);
-    while after < through {
-        let events = engine.events(id, after, STEP).await?;
-        let Some(last) = events.last().map(|event| event.seq) else { break };
-        events.iter().filter(|event| event.seq <= through).for_each(|event| past.apply(event));
-        after = last;
-    }
-    Ok(())
 }

@@ -77,13 +77,14 @@ fn current_model(name: &ModelName) -> CurrentModel {
     CurrentModel { provider, model_name, options: None }
 }
 
-fn listed(info: &ModelInfo) -> ListedModel {
+/// A model as clients see it: in the list, and in the server's hello.
+pub(crate) fn listed(info: &ModelInfo) -> ListedModel {
     let SessionModel { provider, model_name } = session_model(&info.name);
     ListedModel {
         provider,
         model_name,
-        // All that every model here can do.
-        capabilities: vec![ModelCapability::Chat],
+        // All that every model here is used for: the agent talks, and changes code.
+        capabilities: vec![ModelCapability::Chat, ModelCapability::Refactor],
         context_tokens: Some(info.context_tokens),
         local: info.local,
     }

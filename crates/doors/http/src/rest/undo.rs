@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use loggia_domain::{CallId, Event, EventBody, Executor, Intent, Seq, SessionId, ToolCall, TurnId};
+use loggia_domain::{CallId, EventBody, Executor, Intent, Seq, SessionId, ToolCall, TurnId};
 use loggia_engine::{Engine, OnLeave, State as Session};
 use loggia_protocol_agent_server::{UndoParams, UndoResult};
 use serde::Deserialize;
@@ -15,11 +15,9 @@ use crate::ask::SessionPath;
 use crate::body::MaybeBody;
 use crate::door::Inner;
 use crate::identity::Identity;
+use crate::pages::each;
 use crate::problem::Problem;
 use crate::rest::{Answer, Shared, client};
-
-/// Events read at a time.
-const PAGE: usize = 512;
 
 /// The tool that runs commands.
 const RUN_COMMAND: &str = "run_command";
@@ -118,22 +116,4 @@ fn command_line(call: &ToolCall) -> Option<String> {
         command: String,
     }
     serde_json::from_str::<Arguments>(&call.arguments.0).ok().map(|arguments| arguments.command)
-}
-
-/// Reads a stretch of a journal.
-async fn each(
-    engine: &Engine,
-    id: SessionId,
-    after: Seq,
-    through: Seq,
-    mut see: impl FnMut(Event),
-) -> Answer<()> {
-    let mut after = after;
-    while after < through {
-        let events = engine.events(id, after, PAGE).await?;
-        let Some(last) = events.last().map(|event| event.seq) else { break };
-        events.into_iter().filter(|event| event.seq <= through).for_each(&mut see);
-        after = last;
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The stream of what belongs to no session.
 //!
-//! Nothing does yet that the protocol has a message for: it greets, keeps the connection alive and says goodbye when
-//! the server stops, so that a client knows that the server is there.
+//! Tells who is on which session; it greets, keeps the connection alive and says goodbye when the server stops, so
+//! that a client knows that the server is there.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::Identity;
 use crate::door::Inner;
-use crate::stream::hello::{hello, server_hello};
+use crate::stream::hello::{Welcome, hello};
+use crate::stream::presence::About;
 use crate::stream::socket::{End, Incoming, Outgoing, part};
 use crate::stream::streams::Held;
 use crate::to_wire::invalid;
@@ -38,8 +39,10 @@ async fn talk(
     incoming: &mut Incoming<'_>,
     outgoing: &mut Outgoing<'_>,
 ) -> Result<Infallible, End> {
-    hello(inner, incoming, outgoing).await?;
-    outgoing.say(&server_hello(inner, None, None)).await?;
+    let hello = hello(inner, incoming, outgoing).await?;
+    let welcome = Welcome { hello: &hello, last_seq: None, model: None, index: None };
+    outgoing.say(&welcome.message(inner)).await?;
+    let mut everybody = inner.streams.presence().watch(About::Everybody);
     outgoing.flush().await?;
     let ping = inner.streams.timing().ping;
     let mut pings = interval_at(Instant::now() + ping, ping);
@@ -51,6 +54,11 @@ async fn talk(
             text = incoming.next() => text?,
             _ = pings.tick() => {
                 outgoing.ping().await?;
+                outgoing.flush().await?;
+                continue;
+            }
+            text = everybody.next() => {
+                outgoing.write(text).await?;
                 outgoing.flush().await?;
                 continue;
             }

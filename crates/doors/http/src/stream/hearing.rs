@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use loggia_domain::{CodeIndex, Intent, Role};
 use loggia_engine::{IntentError, Seat};
 use loggia_protocol_agent_server::{
-    ApprovalResponse, ClientMessage, EditorContext, ErrorBody, ErrorCode, FileChanges,
+    ApprovalResponse, ClientMessage, EditorContext, ErrorBody, ErrorCode, FileChanges, UserMessage,
 };
 use tokio::sync::mpsc;
 
@@ -67,6 +67,7 @@ impl<'a> Hearing<'a> {
         match message {
             ClientMessage::Hello(_) => Ok(()),
             ClientMessage::UserMessage(message) => {
+                check_words(&message)?;
                 let unsaved = self.unsaved(message.context.as_ref()).await;
                 self.intend(prompt(message, unsaved.as_ref(), self.greeting.when_busy)).await
             }
@@ -129,5 +130,15 @@ impl<'a> Hearing<'a> {
         metrics.file_changes.fetch_add(count(paths.len()), Ordering::Relaxed);
         let taken = index.changed(paths).await;
         taken.map_err(|error| fault(ErrorCode::RetrievalFailed, error.to_string(), None, true))
+    }
+}
+
+/// Nothing comes of an instruction without a word.
+fn check_words(message: &UserMessage) -> Result<(), ErrorBody> {
+    let command = message.context.as_ref().and_then(|context| context.command.as_ref());
+    let is_said = |text: &str| !text.trim().is_empty();
+    match is_said(&message.message) || command.is_some_and(|command| is_said(command.as_str())) {
+        true => Ok(()),
+        false => Err(invalid("/message", "an instruction, or a slash command in `context.command`")),
     }
 }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{CodeIndex, IndexState, ModelName};
+use loggia_domain::{CodeIndex, IndexState, ModelName, Seq};
 use loggia_protocol_agent_server::{
-    ClientHello, ClientMessage, ModelCapability, ModelInfo, ServerCapability, ServerHello, ServerInfo,
+    ClientHello, ClientMessage, ListedModel, ModelInfo, ServerCapability, ServerHello, ServerInfo,
     ServerMessage,
 };
 
 use crate::door::Inner;
+use crate::from_wire::sorted;
+use crate::rest::models::listed;
 use crate::stream::socket::{End, Incoming, Outgoing};
 use crate::to_wire::invalid;
 
@@ -35,27 +37,35 @@ pub(super) async fn hello(
     }
 }
 
-/// The server in its own words: only what is really on.
-pub(super) fn server_hello(
-    inner: &Inner,
-    model: Option<&ModelName>,
-    index: Option<&Arc<dyn CodeIndex>>,
-) -> ServerMessage {
-    let usable =
-        index.is_some_and(|index| matches!(index.status().state, IndexState::Ready | IndexState::Stale));
-    let rag = usable.then_some(ServerCapability::AgenticRag);
-    let capabilities = rag.into_iter().chain([ServerCapability::MultiFileEdit]).collect();
-    // What cannot be found is not in use.
-    let model = inner.parts.models.find(model).ok().map(|model| model_info(&model.info().name));
-    let server_info = ServerInfo { version: inner.settings.version.clone(), model, capabilities };
-    ServerMessage::Hello(ServerHello { server_info })
+/// What a client is greeted with.
+pub(super) struct Welcome<'a> {
+    pub(super) hello: &'a ClientHello,
+    /// The newest event, where there are any.
+    pub(super) last_seq: Option<Seq>,
+    /// The session's model, if it has one of its own.
+    pub(super) model: Option<&'a ModelName>,
+    pub(super) index: Option<&'a Arc<dyn CodeIndex>>,
 }
 
-fn model_info(ModelName(name): &ModelName) -> ModelInfo {
-    let (provider, model_name) = name.split_once(':').unwrap_or(("", name));
-    ModelInfo {
-        provider: provider.to_owned(),
-        model_name: model_name.to_owned(),
-        capabilities: vec![ModelCapability::Chat, ModelCapability::Refactor],
+impl Welcome<'_> {
+    /// The server in its own words: only what is really on.
+    pub(super) fn message(&self, inner: &Inner) -> ServerMessage {
+        let is_usable = |index: &Arc<dyn CodeIndex>| {
+            matches!(index.status().state, IndexState::Ready | IndexState::Stale)
+        };
+        let rag = self.index.is_some_and(is_usable).then_some(ServerCapability::AgenticRag);
+        let capabilities = rag.into_iter().chain([ServerCapability::MultiFileEdit]).collect();
+        // What cannot be found is not in use.
+        let model = inner.parts.models.find(self.model).ok().map(|model| model_info(&model.info()));
+        let server_info = ServerInfo { version: inner.settings.version.clone(), model, capabilities };
+        let (understood, not_understood) = sorted(&self.hello.client_info.capabilities);
+        let last_seq = self.last_seq.map(|seq| seq.0);
+        ServerMessage::Hello(ServerHello { server_info, last_seq, understood, not_understood })
     }
+}
+
+/// A model as it is listed.
+fn model_info(info: &loggia_domain::ModelInfo) -> ModelInfo {
+    let ListedModel { provider, model_name, capabilities, .. } = listed(info);
+    ModelInfo { provider, model_name, capabilities }
 }

@@ -1,24 +1,25 @@
 //! One client on one session.
 
 use std::convert::Infallible;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use axum::extract::ws::WebSocket;
 use futures_util::StreamExt;
 use loggia_domain::{ClientId, Seq, SessionId};
-use loggia_engine::OnLeave;
+use loggia_engine::{OnLeave, State};
 use tokio::sync::mpsc;
 
 use crate::Identity;
 use crate::door::Inner;
 use crate::from_wire::{Heard, greeting};
 use crate::stream::hearing::Hearing;
-use crate::stream::hello::{hello, server_hello};
-use crate::stream::presence::Presence;
+use crate::stream::hello::{Welcome, hello};
+use crate::stream::presence::{About, Presence};
 use crate::stream::socket::{End, Incoming, Outgoing, part};
 use crate::stream::streams::Held;
-use crate::stream::telling::Telling;
-use crate::to_wire::{self, Listener, Past, Teller, pending, snapshot};
+use crate::stream::telling::{Sources, Telling};
+use crate::to_wire::{self, Arrival, Listener, Past, Teller, pending, snapshot};
 
 /// How many answers to a client's messages may wait to be written. One that sends more without reading is not read.
 const ANSWERS: usize = 16;
@@ -58,16 +59,20 @@ async fn talk(
     let greeting = greeting(&hello, &visit.identity, ClientId::new());
     let joined = engine.join(visit.session, greeting.client.clone(), OnLeave::Keep).await;
     let (seat, state) = joined.map_err(|error| End::of_engine(&error))?;
-    let _presence = Presence::new(visit.session, &greeting.client);
+    let came = state.last_seq;
+    let after = visit.after.unwrap_or(came).min(came);
+    // Before anything takes its time: what passes from here on is heard.
+    let subscription = seat.subscribe(after);
     let workspace = engine.workspace(state.opened.workspace).await;
     let workspace = workspace.map_err(|error| End::of_engine(&error))?;
     let index = (inner.parts.index)(&workspace);
 
-    let came = state.last_seq;
-    let after = visit.after.unwrap_or(came).min(came);
-    outgoing.say(&server_hello(inner, state.model.as_ref(), index.as_ref())).await?;
-    outgoing.say(&snapshot(to_wire::state(&state))).await?;
-    for message in pending(&state, after, &workspace.root) {
+    let welcome =
+        Welcome { hello: &hello, last_seq: Some(came), model: state.model.as_ref(), index: index.as_ref() };
+    outgoing.say(&welcome.message(inner)).await?;
+    let shown = to_wire::state(&state);
+    outgoing.say(&snapshot(shown.clone())).await?;
+    for message in pending(&state, &workspace.root) {
         outgoing.say(&message).await?;
     }
     outgoing.flush().await?;
@@ -75,22 +80,36 @@ async fn talk(
         return Err(End::ENDED);
     }
 
-    // What an event is on the wire depends on those before it: one who resumes in the past is told from there, but the
-    // journal is read from its beginning.
-    let (past, from) = match after == came {
-        true => (Past::of(&state, workspace.root.clone()), came),
-        false => (Past::new(workspace.root.clone()), Seq(0)),
-    };
+    let past = past_at(visit, after, &state, &workspace.root).await?;
+    let announced = Presence::announce(inner, visit.session, &greeting.client);
+    let others = inner.streams.presence().watch(About::Others(visit.session, greeting.client.id));
     let heard = Mutex::new(Heard::of(&state));
     let (answer, answers) = mpsc::channel(ANSWERS);
-    let there = seat.clients().await.map_err(|_| End::STOPPING)?;
-    let listener = Listener::new(&greeting.client, &there);
-    let teller = Teller::new(past, listener, greeting.manners, after, came);
-    let mut telling = Telling::new(teller, seat.subscribe(from), answers, &heard, inner);
+    let arrival = Arrival { after, came, shown: state.pending.keys().copied().collect() };
     drop(state);
+    let listener = Listener::new(greeting.client.clone());
+    let teller = Teller::new(past, after, listener, greeting.manners, arrival);
+    let mut telling =
+        Telling::new(Sources { teller, shown, subscription, answers, others }, &seat, &heard, inner);
     let hearing = Hearing::new(&seat, &greeting, workspace.root, index, &heard, inner, answer);
-    tokio::select! {
+    let end = tokio::select! {
         end = hearing.run(incoming) => end,
         end = telling.run(outgoing) => end,
+    };
+    drop(announced);
+    end
+}
+
+/// What the session's events up to one amount to.
+async fn past_at(visit: &Visit, after: Seq, state: &State, root: &Path) -> Result<Past, End> {
+    let engine = &visit.inner.parts.engine;
+    let marks = &visit.inner.marks;
+    if after < state.last_seq {
+        let past = marks.past(engine, visit.session, root, after).await;
+        return past.map_err(|error| End::of_engine(&error));
     }
+    let past = Past::of(state, root.to_owned());
+    // Whoever comes again finds it there.
+    marks.keep(visit.session, after, &past);
+    Ok(past)
 }

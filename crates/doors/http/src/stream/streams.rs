@@ -10,6 +10,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use crate::Proof;
 use crate::door::Inner;
 use crate::metrics::Metrics;
+use crate::stream::presence::Presence;
 use crate::stream::timing::Timing;
 
 /// All open streams.
@@ -19,6 +20,7 @@ pub(crate) struct Streams {
     /// How many streams each token holds, by its id. A process of the same user has no token and no limit.
     held: Mutex<HashMap<String, usize>>,
     open: TaskTracker,
+    presence: Presence,
 }
 
 /// A place among the open streams. Dropping it gives it back.
@@ -36,6 +38,11 @@ impl Streams {
 
     pub(super) fn timing(&self) -> Timing {
         *self.timing.get_or_init(Timing::default)
+    }
+
+    /// Who is on which session.
+    pub(super) fn presence(&self) -> &Presence {
+        &self.presence
     }
 
     pub(super) async fn ended(&self) {

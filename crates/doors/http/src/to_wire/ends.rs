@@ -8,6 +8,10 @@ use wire::{ErrorBody, ErrorCode, ServerMessage};
 use crate::to_wire::names::tool_name;
 use crate::to_wire::past::Past;
 
+/// What becomes of a turn when the server stops or is killed.
+const INTERRUPTED: &str = "the server was stopped while this turn ran; what was done until then is kept, and \
+    `POST /v1/sessions/{session_id}/continue` goes on from there";
+
 /// The end of a turn.
 pub(super) fn ended(
     end: &TurnEnd,
@@ -56,7 +60,7 @@ fn fault(end: &TurnEnd, by: Option<&Actor>) -> Option<ErrorBody> {
         }
         TurnEnd::Interrupted => {
             let details = json!({"interrupted": true});
-            body(ErrorCode::Internal, "the turn was cut off and can be continued", Some(details), true)
+            body(ErrorCode::Internal, INTERRUPTED, Some(details), true)
         }
         TurnEnd::StepLimit => limit("the turn has taken as many steps as it may", "steps"),
         TurnEnd::BudgetLimit => limit("the budget is used up", "budget"),

@@ -33,9 +33,9 @@ pub(crate) fn invalid(pointer: &str, expected: impl Into<String>) -> ErrorBody {
 pub(crate) fn refusal(error: &IntentError) -> ErrorBody {
     let plain = |code, recoverable| fault(code, error.to_string(), None, recoverable);
     match error {
-        IntentError::Forbidden { .. } | IntentError::NotYours | IntentError::Closed => {
-            plain(ErrorCode::Forbidden, false)
-        }
+        IntentError::Forbidden { .. } | IntentError::Closed => plain(ErrorCode::Forbidden, false),
+        // Once the connection that was asked has gone, the same report is taken.
+        IntentError::NotYours => plain(ErrorCode::Forbidden, true),
         IntentError::Busy | IntentError::Overloaded => plain(ErrorCode::SessionBusy, true),
         IntentError::UnknownApproval(id) => unknown("there is no question", &id.to_string()),
         IntentError::UnknownPatch(id) => unknown("nobody waits for a report on", &id.to_string()),

@@ -7,7 +7,7 @@ use wire::ServerMessage;
 use crate::to_wire::names::actor_name;
 use crate::to_wire::past::{Past, Stage};
 use crate::to_wire::question::{Put, proposed, question};
-use crate::to_wire::{ends, moment, tool};
+use crate::to_wire::{ends, moment, notice, tool};
 
 /// What an event is on the wire, given what was before it; then it is part of the past. All messages carry its number.
 pub(crate) fn journal(event: &Event, past: &mut Past) -> Vec<ServerMessage> {
@@ -23,6 +23,36 @@ pub(crate) fn journal(event: &Event, past: &mut Past) -> Vec<ServerMessage> {
         }
     }
     messages
+}
+
+/// An event for a list: with the text that passed before it, and without asking anybody to do something, since whoever
+/// reads a list reads of what was.
+pub(crate) fn listed(event: &Event, past: &mut Past) -> Vec<ServerMessage> {
+    let aside = aside(&event.body).map(|text| {
+        ServerMessage::Token(wire::Token { token: text.to_owned(), cumulative_text: Some(text.to_owned()) })
+    });
+    let mut messages = journal(event, past);
+    messages.iter_mut().for_each(|message| disown(message, |_| true));
+    aside.into_iter().chain(messages).collect()
+}
+
+/// What was said before tools were called: no message of an event holds it, the turn's last reply has one of its own.
+pub(super) fn aside(body: &EventBody) -> Option<&str> {
+    match body {
+        EventBody::MessageEnded { message, cut: false, .. } if !message.calls.is_empty() => {
+            Some(message.text.as_str()).filter(|text| !text.is_empty())
+        }
+        _ => None,
+    }
+}
+
+/// Makes it clear that another is to do it than whoever reads this and goes by the same name.
+pub(super) fn disown(message: &mut ServerMessage, is_own: impl Fn(&str) -> bool) {
+    if let ServerMessage::ToolExecute(wire::ToolExecute { executor: Some(name), .. }) = message
+        && is_own(name)
+    {
+        name.push_str(" (another)");
+    }
 }
 
 fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
@@ -57,13 +87,15 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
             past.proposed.get(patch).map(|patch| proposed(patch, true, stamp.clone())).into_iter().collect()
         }
         EventBody::TurnEnded { end, usage, by } => ends::ended(end, by.as_ref(), *usage, past, stamp),
-        // The protocol has no word for these; what they change is seen in what follows.
-        EventBody::SessionOpened { .. }
-        | EventBody::SessionRenamed { .. }
+        EventBody::SessionRenamed { .. }
         | EventBody::ModelChanged { .. }
         | EventBody::SessionClosed { .. }
-        | EventBody::TurnStarted { queued: Some(_), .. }
         | EventBody::TurnContinued { .. }
+        | EventBody::Undone { .. }
+        | EventBody::Redone { .. } => notice::notice(&event.body, stamp.clone()).into_iter().collect(),
+        // The protocol has no word for these; what they change is seen in what follows.
+        EventBody::SessionOpened { .. }
+        | EventBody::TurnStarted { queued: Some(_), .. }
         | EventBody::ContextUpdated { .. }
         | EventBody::MessageEnded { .. }
         | EventBody::PatchProposed { .. }
@@ -74,8 +106,6 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
         | EventBody::BatchStarted { .. }
         | EventBody::BatchEnded { .. }
         | EventBody::CheckpointTaken { .. }
-        | EventBody::Undone { .. }
-        | EventBody::Redone { .. }
         | EventBody::HistoryCompacted { .. } => Vec::new(),
     }
 }
@@ -92,6 +122,8 @@ fn may_change_state(body: &EventBody) -> bool {
             | EventBody::ChangeCollected { .. }
             | EventBody::PatchApplied { .. }
             | EventBody::PatchDropped { .. }
+            | EventBody::Undone { .. }
+            | EventBody::Redone { .. }
             | EventBody::TurnEnded { .. }
     )
 }

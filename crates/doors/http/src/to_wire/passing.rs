@@ -1,10 +1,11 @@
 //! What is told and not kept: what the agent is about, and what a command prints.
 
-use loggia_domain::{Event, EventBody, OutputStream, Passing};
+use loggia_domain::{Door, Event, EventBody, OutputStream, Passing};
 use loggia_protocol_agent_server as wire;
 use wire::{Phase, ServerMessage, Thinking};
 
 use crate::to_wire::names::{command_id, tool_name};
+use crate::to_wire::notice::presence;
 use crate::to_wire::past::Past;
 
 /// What the agent is about when this happens, for those who watch it happen.
@@ -41,8 +42,14 @@ pub(super) fn passing(passing: &Passing) -> Option<ServerMessage> {
                 chunk: chunk.clone(),
             }))
         }
-        // The protocol has no word for who is there, and a reply begins with its first piece.
-        Passing::ClientJoined { .. } | Passing::ClientLeft { .. } | Passing::MessageStarted { .. } => None,
+        // Those of our own door are announced by it: most of them are there for one request only.
+        Passing::ClientJoined { client } | Passing::ClientLeft { client } if client.door == Door::Http => {
+            None
+        }
+        Passing::ClientJoined { client } => Some(ServerMessage::SessionNotice(presence(&client.name, true))),
+        Passing::ClientLeft { client } => Some(ServerMessage::SessionNotice(presence(&client.name, false))),
+        // A reply begins with its first piece.
+        Passing::MessageStarted { .. } => None,
     }
 }
 

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use loggia_domain::{
-    Actor, ApprovalId, ApprovalScope, CallId, CheckpointId, Event, EventBody, FileChange, Patch, PatchId,
-    Plan, Question, ToolCall, TurnEnd, TurnId,
+    Actor, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId, Event, EventBody, Executor, FileChange,
+    Patch, PatchId, Plan, Question, ToolCall, TurnEnd, TurnId,
 };
-use loggia_engine::{CallStage, OpenCall, Said, State};
+use loggia_engine::{CallStage, MAX_APPLIED, OpenCall, Said, State};
 
 /// What the events so far amount to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,17 +51,19 @@ pub(super) struct PastTurn {
 pub(super) struct PastCall {
     pub(super) call: ToolCall,
     pub(super) stage: Stage,
+    /// What was answered when people were asked, and by whom.
+    pub(super) decided: Option<(ApprovalScope, Actor)>,
     pub(super) patches: Vec<PatchId>,
 }
 
 /// How far a call has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     Requested,
     Asked,
-    /// With this answer, of this one.
-    Decided(ApprovalScope, Actor),
-    Started,
+    Decided,
+    /// By this one.
+    Started(Executor),
 }
 
 /// An open question.
@@ -114,6 +116,7 @@ impl Past {
                 .undo
                 .done()
                 .iter()
+                .chain(state.undo.begun())
                 .chain(state.undo.undone())
                 .map(|entry| (entry.checkpoint, (entry.turn, entry.patches.clone())))
                 .collect(),
@@ -147,11 +150,15 @@ impl Past {
             }
             EventBody::ApprovalDecided { approval, answer, by } => {
                 if let Some(call) = self.pending.remove(approval).and_then(|asked| asked.call) {
-                    let stage = Stage::Decided(answer.scope.clone(), by.clone());
-                    self.at(call, |call| call.stage = stage);
+                    self.at(call, |call| {
+                        call.stage = Stage::Decided;
+                        call.decided = Some((answer.scope.clone(), by.clone()));
+                    });
                 }
             }
-            EventBody::ToolStarted { call, .. } => self.at(*call, |call| call.stage = Stage::Started),
+            EventBody::ToolStarted { call, executor } => {
+                self.at(*call, |call| call.stage = Stage::Started(*executor));
+            }
             EventBody::ToolEnded { call, .. } => {
                 if let Some(ended) = self.calls.remove(call) {
                     self.in_turn(|turn| {
@@ -165,6 +172,9 @@ impl Past {
             EventBody::PatchApplied { patch, change, .. } => {
                 self.changed(event.turn, change.iter());
                 if self.proposed.remove(patch).is_some() {
+                    if self.applied.len() == MAX_APPLIED {
+                        self.applied.remove(0);
+                    }
                     self.applied.push(*patch);
                     let known = self.checkpoints.values_mut();
                     known.filter(|(turn, _)| Some(*turn) == event.turn).for_each(|(_, of)| of.push(*patch));
@@ -200,9 +210,35 @@ impl Past {
         }
     }
 
+    /// What clients were given to do and have not reported on yet.
+    pub(super) fn handed_out(&self) -> impl Iterator<Item = (&PastCall, ClientId)> {
+        self.calls.values().filter_map(|call| match call.stage {
+            Stage::Started(Executor::Client(client)) => Some((call, client)),
+            _ => None,
+        })
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        let patch = |patch: &Arc<Patch>| {
+            let hunks: usize = patch.hunks.iter().map(|hunk| hunk.content.len()).sum();
+            size_of::<Patch>() + patch.diff.len() + hunks + patch.rationale.len()
+        };
+        let call = |call: &PastCall| size_of::<PastCall>() + call.call.arguments.0.len();
+        let step = |(_, patches): &(TurnId, Vec<PatchId>)| 64 + size_of_val(patches.as_slice());
+        let text = self.turn.as_ref().map_or(0, |turn| turn.text.len() + 64 * turn.files.len());
+        size_of::<Self>()
+            + text
+            + size_of_val(self.applied.as_slice())
+            + self.proposed.values().map(patch).sum::<usize>()
+            + self.calls.values().map(call).sum::<usize>()
+            + self.checkpoints.values().map(step).sum::<usize>()
+    }
+
     fn request(&mut self, call: &ToolCall) {
         if self.turn.as_ref().is_some_and(|turn| turn.open) {
-            let open = PastCall { call: call.clone(), stage: Stage::Requested, patches: Vec::new() };
+            let open =
+                PastCall { call: call.clone(), stage: Stage::Requested, decided: None, patches: Vec::new() };
             self.calls.insert(call.id, open);
         }
     }
@@ -272,16 +308,12 @@ impl PastCall {
         let stage = match open.stage {
             CallStage::Requested => Stage::Requested,
             CallStage::Asked(_) => Stage::Asked,
-            // Who has decided is known as long as the question is; a journal from elsewhere may lack it.
-            CallStage::Decided(approval) => {
-                let decided = state.decided.get(&approval).cloned();
-                let (scope, by) =
-                    decided.map_or((ApprovalScope::None, Actor::Engine), |(answer, by)| (answer.scope, by));
-                Stage::Decided(scope, by)
-            }
-            CallStage::Started(_) => Stage::Started,
+            CallStage::Decided(_) => Stage::Decided,
+            CallStage::Started(executor) => Stage::Started(executor),
         };
-        Self { call: open.call.clone(), stage, patches: open.patches.clone() }
+        let decided = open.approval.and_then(|approval| state.decided.get(&approval));
+        let decided = decided.map(|(answer, by)| (answer.scope.clone(), by.clone()));
+        Self { call: open.call.clone(), stage, decided, patches: open.patches.clone() }
     }
 }
 

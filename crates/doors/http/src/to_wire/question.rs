@@ -20,11 +20,10 @@ pub(super) struct Put<'a> {
     pub(super) stamp: wire::Stamp,
 }
 
-/// Everything that still waits for an answer, as it was asked, for one who was not there. Those asked after `after`
-/// are left out: the past that follows holds them.
-pub(crate) fn pending(state: &State, after: loggia_domain::Seq, root: &Path) -> Vec<ServerMessage> {
+/// Everything that still waits for an answer, as it was asked, for one who was not there.
+pub(crate) fn pending(state: &State, root: &Path) -> Vec<ServerMessage> {
     let turn = state.turn.as_ref().map(|turn| turn.id);
-    let mut open: Vec<_> = state.pending.iter().filter(|(_, pending)| pending.seq <= after).collect();
+    let mut open: Vec<_> = state.pending.iter().collect();
     open.sort_by_key(|(_, pending)| pending.seq);
     let messages = open.into_iter().map(|(approval, pending)| {
         let put = Put {
@@ -60,6 +59,7 @@ pub(super) fn question<'a>(
                 environment: environment.iter().cloned().collect(),
                 requires_approval: true,
                 reason: reason_or(reason.as_deref(), "The agent wants to run this command."),
+                risk_level: Some(risk_level(put.risk)),
                 stamp: put.stamp.clone(),
             })]
         }
@@ -110,6 +110,7 @@ pub(super) fn allowed_command(call: &ToolCall, root: &Path, stamp: wire::Stamp) 
         environment,
         requires_approval: false,
         reason: reason_or(text("reason"), "The policy lets the agent run this command."),
+        risk_level: None,
         stamp,
     })
 }
@@ -133,18 +134,21 @@ fn may_write(put: &Put<'_>, patches: &[&Patch]) -> ServerMessage {
 }
 
 fn request(put: &Put<'_>, tool_name: String, args: Value) -> ServerMessage {
-    let risk_level = match put.risk {
-        Risk::Low => wire::RiskLevel::Low,
-        Risk::Medium => wire::RiskLevel::Medium,
-        Risk::High => wire::RiskLevel::High,
-    };
     ServerMessage::ToolRequestApproval(wire::ToolRequestApproval {
         request_id: wire::ApprovalId(put.approval.to_string()),
         tool_name,
         args: args.into(),
-        risk_level,
+        risk_level: risk_level(put.risk),
         stamp: put.stamp.clone(),
     })
+}
+
+fn risk_level(risk: Risk) -> wire::RiskLevel {
+    match risk {
+        Risk::Low => wire::RiskLevel::Low,
+        Risk::Medium => wire::RiskLevel::Medium,
+        Risk::High => wire::RiskLevel::High,
+    }
 }
 
 fn place(root: &Path, directory: &str) -> String {

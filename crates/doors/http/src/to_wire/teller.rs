@@ -3,23 +3,28 @@
 //! Pure: what the engine tells goes in, texts of messages come out.
 //!
 //! What always holds:
-//! - a client hears every message of every event after the one it named, and none of those before;
+//! - a client hears every message of every event after the one it named, and none of those before; but a question it
+//!   was shown when it came is not repeated at its place;
 //! - what only passes is told while it happens and not of the past, but for the text of replies that have no message
 //!   of their own: one who was not there gets each as one piece;
 //! - nobody hears its own words;
-//! - a client that is to do something is called by its own name, and another one of that name is not, so that nothing
-//!   is done twice.
+//! - a client is called by its own name only if it is to do something itself. Whatever another connection was given to
+//!   do is called another's, also in the past, so that nothing is done twice; what nobody is left to do is handed to
+//!   one of that name, once.
 
 use std::collections::BTreeSet;
 
 use loggia_domain::{
-    Actor, AssistantMessage, Client, ClientId, Event, EventBody, Executor, MessageId, Passing, Seq,
+    Actor, ApprovalId, AssistantMessage, CallId, Client, Door, Event, EventBody, Executor, MessageId, Role,
+    Seq,
 };
-use loggia_engine::{ReplyPiece, Told};
-use loggia_protocol_agent_server::{ServerMessage, Token, ToolExecute};
+use loggia_engine::{Orphans, ReplyPiece, Told};
+use loggia_protocol_agent_server::{ServerMessage, Token};
 
-use crate::to_wire::past::Past;
-use crate::to_wire::{journal, passing};
+use crate::to_wire::journal::{aside, disown, journal};
+use crate::to_wire::names::RUN_COMMAND;
+use crate::to_wire::past::{Past, PastCall};
+use crate::to_wire::{passing, tool};
 
 /// How a client wants to be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,44 +39,42 @@ pub(crate) struct Teller {
     past: Past,
     listener: Listener,
     manners: Manners,
-    /// The last event the client knows.
-    after: Seq,
-    /// The last event there was when it came.
-    came: Seq,
+    arrival: Arrival,
+    /// The last event that was taken in.
+    at: Seq,
+    /// What it was handed because whoever had been given it has gone.
+    inherited: BTreeSet<CallId>,
     /// The reply it is being told, and the text of it so far.
     reply: Option<MessageId>,
     text: String,
 }
 
-/// Who is told.
-#[derive(Debug)]
-pub(crate) struct Listener {
-    id: ClientId,
-    name: String,
-    /// Others who are there and go by the same name: another window of the same editor.
-    namesakes: BTreeSet<ClientId>,
+/// Where a client came in.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Arrival {
+    /// The last event it knows.
+    pub(crate) after: Seq,
+    /// The last event there was when it came.
+    pub(crate) came: Seq,
+    /// The questions it was shown right away.
+    pub(crate) shown: BTreeSet<ApprovalId>,
 }
 
-impl Listener {
-    /// A client among all that are on the session.
-    pub(crate) fn new(client: &Client, there: &[Client]) -> Self {
-        let mut listener = Self { id: client.id, name: client.name.clone(), namesakes: BTreeSet::new() };
-        there.iter().for_each(|other| listener.meet(other));
-        listener
-    }
+/// Who is told.
+#[derive(Debug)]
+pub(crate) struct Listener(Client);
 
-    fn meet(&mut self, other: &Client) {
-        if other.id != self.id && other.name == self.name {
-            self.namesakes.insert(other.id);
-        }
+impl Listener {
+    pub(crate) fn new(client: Client) -> Self {
+        Self(client)
     }
 }
 
 impl Teller {
-    /// For a client that came when `came` was the last event and knows everything up to `after`; the events that
-    /// follow are those after `past`.
-    pub(crate) fn new(past: Past, listener: Listener, manners: Manners, after: Seq, came: Seq) -> Self {
-        Self { past, listener, manners, after, came, reply: None, text: String::new() }
+    /// For a client that came at some point, to be told what follows `past`, which is how it was after `at`.
+    pub(crate) fn new(past: Past, at: Seq, listener: Listener, manners: Manners, arrival: Arrival) -> Self {
+        let (inherited, text) = (BTreeSet::new(), String::new());
+        Self { past, listener, manners, arrival, at, inherited, reply: None, text }
     }
 
     /// What has been told so far.
@@ -84,35 +87,76 @@ impl Teller {
         match told {
             Told::Event(event) => self.event(event),
             Told::Reply(piece) => self.piece(piece),
-            Told::Passing(news) => {
-                match &**news {
-                    Passing::ClientJoined { client } => self.listener.meet(client),
-                    Passing::ClientLeft { client } => drop(self.listener.namesakes.take(&client.id)),
-                    _ => {}
-                }
-                passing::passing(news).iter().map(ServerMessage::encode).collect()
-            }
+            Told::Passing(news) => passing::passing(news).iter().map(ServerMessage::encode).collect(),
         }
     }
 
+    /// Whether it was told everything there was when it came.
+    pub(crate) fn is_past_arrival(&self) -> bool {
+        self.at >= self.arrival.came
+    }
+
+    /// Whether somebody else of this client's name was given something to do that this one could do instead.
+    pub(crate) fn may_inherit(&self) -> bool {
+        self.is_past_arrival() && self.estate().next().is_some()
+    }
+
+    /// What this client is to do because whoever had been given it has gone.
+    pub(crate) fn inherit(&mut self, orphans: &Orphans) -> Vec<String> {
+        let is_left = |patch| orphans.patches.contains(&patch);
+        let is_orphan = |open: &PastCall| {
+            orphans.commands.contains(&open.call.id) || open.patches.iter().copied().any(is_left)
+        };
+        let own = &self.listener.0;
+        // One of them, the same for all who ask.
+        let heir = |open: &PastCall| {
+            let able = |other: &&Client| other.name == own.name && can_do(other, open);
+            orphans.there.iter().find(able).is_some_and(|heir| heir.id == own.id)
+        };
+        let mine: Vec<&PastCall> = self.estate().filter(|open| is_orphan(open) && heir(open)).collect();
+        let messages = mine.iter().flat_map(|open| tool::handed_over(open, &own.name, is_left, &self.past));
+        let texts = messages.map(|message| message.encode()).collect();
+        let taken: Vec<CallId> = mine.iter().map(|open| open.call.id).collect();
+        self.inherited.extend(taken);
+        texts
+    }
+
+    /// What another connection of the same name was given to do, and this client could do instead.
+    fn estate(&self) -> impl Iterator<Item = &PastCall> {
+        let own = &self.listener.0;
+        let others = self.past.handed_out().filter(move |(open, client)| {
+            *client != own.id && can_do(own, open) && !self.inherited.contains(&open.call.id)
+        });
+        let namesakes =
+            others.filter(|(open, client)| tool::executor_name(open, *client, &self.past) == own.name);
+        namesakes.map(|(open, _)| open)
+    }
+
     fn event(&mut self, event: &Event) -> Vec<String> {
-        if event.seq <= self.after {
+        self.at = event.seq;
+        if event.seq <= self.arrival.after {
             self.past.apply(event);
             return Vec::new();
         }
         let mut texts = Vec::new();
-        if event.seq > self.came {
+        if event.seq > self.arrival.came {
             texts.extend(passing::thinking(event, &self.past).map(|thinking| thinking.encode()));
         }
-        if let EventBody::MessageEnded { message, cut, .. } = &event.body {
-            texts.extend(self.reply_ended(message, *cut));
+        if let EventBody::MessageEnded { message, .. } = &event.body {
+            texts.extend(self.reply_ended(message, aside(&event.body)));
         }
         let own = self.is_own(&event.body);
         let mut messages = journal(event, &mut self.past);
-        if let EventBody::ToolStarted { executor: Executor::Client(client), .. } = event.body
-            && self.listener.namesakes.contains(&client)
-        {
-            messages.iter_mut().for_each(disown);
+        match &event.body {
+            EventBody::ToolStarted { executor: Executor::Client(client), .. }
+                if *client != self.listener.0.id =>
+            {
+                messages.iter_mut().for_each(|message| disown(message, |name| name == self.listener.0.name));
+            }
+            EventBody::ApprovalAsked { approval, .. } if self.arrival.shown.remove(approval) => {
+                messages.retain(|message| matches!(message, ServerMessage::SessionState(_)));
+            }
+            _ => {}
         }
         let told =
             messages.iter().filter(|message| !(own && matches!(message, ServerMessage::ClientEcho(_))));
@@ -135,12 +179,12 @@ impl Teller {
         texts
     }
 
-    /// The text of a reply that was not told piece by piece and is not the turn's last one.
-    fn reply_ended(&mut self, message: &AssistantMessage, cut: bool) -> Option<String> {
+    /// The text of a reply that was not told piece by piece and has no message of its own.
+    fn reply_ended(&mut self, message: &AssistantMessage, aside: Option<&str>) -> Option<String> {
         let unheard = self.reply.take() != Some(message.id);
-        let whole = (unheard && !cut && !message.calls.is_empty() && !message.text.is_empty()).then(|| {
+        let whole = aside.filter(|_| unheard).map(|text| {
             self.text.clear();
-            self.token(message.text.clone())
+            self.token(text.to_owned())
         });
         self.text = String::new();
         whole
@@ -164,16 +208,18 @@ impl Teller {
     fn is_own(&self, body: &EventBody) -> bool {
         match body {
             EventBody::TurnStarted { by, .. } | EventBody::InstructionQueued { by, .. } => {
-                matches!(by, Actor::Client { id, .. } if *id == self.listener.id)
+                matches!(by, Actor::Client { id, .. } if *id == self.listener.0.id)
             }
             _ => false,
         }
     }
 }
 
-/// Makes it clear that another client is meant.
-fn disown(message: &mut ServerMessage) {
-    if let ServerMessage::ToolExecute(ToolExecute { executor: Some(name), .. }) = message {
-        name.push_str(" (another)");
-    }
+/// Whether a client could do what was handed out. Those of other doors are told in other ways.
+fn can_do(client: &Client, open: &PastCall) -> bool {
+    let able = match open.call.tool == RUN_COMMAND {
+        true => client.abilities.runs_commands,
+        false => client.abilities.applies_patches,
+    };
+    able && client.door == Door::Http && client.role >= Role::Drive
 }

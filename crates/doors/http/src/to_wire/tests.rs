@@ -9,10 +9,11 @@ use loggia_domain::{
     Plan, PlanStep, Question, Remember, RetrievalStage, Risk, Role, Seq, Timestamp, ToolCall, ToolOutcome,
     TurnEnd, TurnFailure, TurnId, Usage, WorkspaceId,
 };
-use loggia_engine::{ReplyPiece, State, Told};
+use loggia_engine::{Orphans, ReplyPiece, State, Told};
 use loggia_protocol_agent_server::ServerMessage;
 
-use crate::to_wire::{Listener, Manners, Past, Teller, journal, pending, snapshot, state};
+use crate::to_wire::journal::{journal, listed};
+use crate::to_wire::{Arrival, Listener, Manners, Past, Teller, pending, snapshot, state};
 
 const ROOT: &str = "/home/me/project";
 
@@ -197,14 +198,19 @@ impl Story {
 
     /// What somebody is told who came at one event and knows all up to another.
     fn told(&self, listener: Listener, manners: Manners, after: u64, came: u64) -> Vec<String> {
-        let mut teller = Teller::new(Past::new(ROOT.into()), listener, manners, Seq(after), Seq(came));
+        let mut teller = teller(listener, manners, after, came);
         let told = self.events.iter().map(|event| Told::Event(Arc::new(event.clone())));
         told.flat_map(|told| teller.tell(&told)).collect()
     }
 }
 
 fn stranger() -> Listener {
-    Listener::new(&client(99, "stranger"), &[])
+    Listener::new(client(99, "stranger"))
+}
+
+fn teller(listener: Listener, manners: Manners, after: u64, came: u64) -> Teller {
+    let arrival = Arrival { after: Seq(after), came: Seq(came), ..Arrival::default() };
+    Teller::new(Past::new(ROOT.into()), Seq(0), listener, manners, arrival)
 }
 
 fn succeeded(output: &str) -> ToolOutcome {
@@ -341,6 +347,36 @@ fn changes() -> Story {
     story
 }
 
+/// What happens beside turns, and a turn that is undone and redone.
+fn beside_turns() -> Story {
+    let mut story = Story::new();
+    let web = actor(4, "web");
+    let checkpoint = loggia_domain::CheckpointId::from_bytes([5; 16]);
+    story
+        .tell(EventBody::SessionRenamed { title: "Louder".to_owned(), by: web.clone() })
+        .tell(EventBody::ModelChanged {
+            model: loggia_domain::ModelName("ollama:m".to_owned()),
+            reason: Some("the other is gone".to_owned()),
+            by: Actor::Engine,
+        })
+        .prompt(web.clone(), "go")
+        .request(&[call(1, "edit_file", "{}")])
+        .propose(&[patch(1, 1, "a.rs", 1)])
+        .tell(EventBody::CheckpointTaken { checkpoint })
+        .start(1, Executor::Server)
+        .apply(1, "a.rs")
+        .end(1, succeeded("Applied."))
+        .reply("Done.", &[])
+        .done(TurnEnd::Done);
+    let files = vec![changed("a.rs")];
+    story
+        .tell(EventBody::Undone { checkpoint, files: files.clone(), by: web.clone() })
+        .tell(EventBody::Redone { checkpoint, files, by: web.clone() })
+        .tell(EventBody::TurnContinued { by: web.clone() })
+        .tell(EventBody::SessionClosed { by: web });
+    story
+}
+
 #[test]
 fn a_whole_turn_on_the_wire() {
     insta::assert_snapshot!(whole_turn().messages());
@@ -383,13 +419,13 @@ fn every_end_of_a_turn_has_its_code() {
 
 #[test]
 fn the_past_is_the_same_folded_or_taken_from_the_state() {
-    for story in [whole_turn(), commands(), changes()] {
+    for story in [whole_turn(), commands(), changes(), beside_turns()] {
         let mut past = Past::new(ROOT.into());
         for place in 0..story.events.len() {
             let told = journal(&story.events[place], &mut past);
             let now = State::fold(&story.events[..=place]).unwrap();
             let mut taken = Past::of(&now, ROOT.into());
-            // Undo knows files by checkpoints, which these stories leave out.
+            // Undo knows files by checkpoints, which most of these stories leave out.
             let files = |past: &Past| past.turn.as_ref().map(|turn| turn.files.clone());
             if let (Some(turn), Some(files)) = (&mut taken.turn, files(&past)) {
                 turn.files = files;
@@ -407,7 +443,7 @@ fn the_past_is_the_same_folded_or_taken_from_the_state() {
 
 #[test]
 fn every_change_of_the_state_is_told_before_anything_else_can_be_asked() {
-    for story in [whole_turn(), commands(), changes()] {
+    for story in [whole_turn(), commands(), changes(), beside_turns()] {
         let mut past = Past::new(ROOT.into());
         let mut known = past.state();
         for event in &story.events {
@@ -426,7 +462,7 @@ fn every_change_of_the_state_is_told_before_anything_else_can_be_asked() {
 
 #[test]
 fn one_who_resumes_is_told_what_the_others_were() {
-    for story in [whole_turn(), commands(), changes()] {
+    for story in [whole_turn(), commands(), changes(), beside_turns()] {
         let last = story.events.len() as u64;
         let numbered = |texts: Vec<String>| -> Vec<String> {
             texts.into_iter().filter(|text| text.contains(r#""seq":"#)).collect()
@@ -462,12 +498,8 @@ fn what_waits_is_shown_as_it_was_asked() {
         .map(|message| message.encode())
         .filter(|text| text.contains("patch.proposed") || text.contains("request_approval"))
         .collect();
-    let shown: Vec<String> =
-        pending(&now, now.last_seq, ROOT.as_ref()).iter().map(ServerMessage::encode).collect();
+    let shown: Vec<String> = pending(&now, ROOT.as_ref()).iter().map(ServerMessage::encode).collect();
     assert_eq!(shown, asked);
-    // What the past will hold is not shown before it.
-    assert_eq!(pending(&now, Seq(now.last_seq.0 - 1), ROOT.as_ref()).len(), 3);
-    assert!(pending(&now, Seq(0), ROOT.as_ref()).is_empty());
     insta::assert_snapshot!(snapshot(state(&now)).encode());
 }
 
@@ -499,7 +531,7 @@ fn the_text_of_a_reply_that_was_missed_comes_as_one_piece() {
 
 #[test]
 fn a_reply_grows_piece_by_piece_and_is_not_repeated() {
-    let mut teller = Teller::new(Past::new(ROOT.into()), stranger(), Manners::default(), Seq(0), Seq(0));
+    let mut teller = teller(stranger(), Manners::default(), 0, 0);
     let message = MessageId::from_bytes([1; 16]);
     let piece = |text: &str, thought: &str, offset| {
         Told::Reply(ReplyPiece {
@@ -525,7 +557,7 @@ fn a_reply_grows_piece_by_piece_and_is_not_repeated() {
 
 #[test]
 fn what_passes_between_events_has_no_number() {
-    let mut teller = Teller::new(Past::new(ROOT.into()), stranger(), Manners::default(), Seq(0), Seq(0));
+    let mut teller = teller(stranger(), Manners::default(), 0, 0);
     let news = [
         Passing::ToolOutput { call: call_id(1), stream: OutputStream::Stdout, chunk: "out\n".to_owned() },
         Passing::ToolOutput { call: call_id(1), stream: OutputStream::Stderr, chunk: "err\n".to_owned() },
@@ -553,8 +585,8 @@ fn nobody_hears_its_own_words() {
         told.into_iter().filter(|text| text.contains("client.echo")).count()
     };
     assert_eq!(echoes(stranger()), 2);
-    assert_eq!(echoes(Listener::new(&client(2, "editor"), &[])), 1);
-    assert_eq!(echoes(Listener::new(&client(3, "page"), &[])), 1);
+    assert_eq!(echoes(Listener::new(client(2, "editor"))), 1);
+    assert_eq!(echoes(Listener::new(client(3, "page"))), 1);
 }
 
 #[test]
@@ -565,10 +597,115 @@ fn of_two_clients_with_one_name_only_one_is_asked_to_act() {
         let values = told.iter().map(|text| serde_json::from_str::<serde_json::Value>(text).unwrap());
         values.filter_map(|value| Some(value.get("executor")?.as_str()?.to_owned())).collect()
     };
-    let (one, other) = (client(2, "editor"), client(8, "editor"));
-    let both = [one.clone(), other.clone()];
-    assert_eq!(executors(Listener::new(&one, &both)), ["editor", "editor"]);
-    assert_eq!(executors(Listener::new(&other, &both)), ["editor (another)", "editor (another)"]);
-    // One that comes again after its connection was lost is still meant.
-    assert_eq!(executors(Listener::new(&other, std::slice::from_ref(&other))), ["editor", "editor"]);
+    assert_eq!(executors(Listener::new(client(2, "editor"))), ["editor", "editor"]);
+    assert_eq!(executors(Listener::new(client(8, "editor"))), ["editor (another)", "editor (another)"]);
+    assert_eq!(executors(stranger()), ["editor", "editor"]);
+}
+
+#[test]
+fn a_list_asks_nobody_to_act_and_holds_what_was_said_aside() {
+    let list = |story: Story| {
+        let mut past = Past::new(ROOT.into());
+        let messages = story.events.iter().flat_map(|event| listed(event, &mut past)).collect::<Vec<_>>();
+        messages.iter().map(ServerMessage::encode).collect::<Vec<_>>()
+    };
+    let named = |text: &&String| text.contains(r#""executor":"#);
+    let list_of_commands = list(commands());
+    let executors: Vec<&String> = list_of_commands.iter().filter(named).collect();
+    assert_eq!(executors.len(), 2);
+    assert!(executors.iter().all(|text| text.contains(r#""executor":"editor (another)""#)));
+    // In sum what one who resumes is told.
+    let story = whole_turn();
+    let resumed = story.told(stranger(), Manners::default(), 0, story.events.len() as u64);
+    assert_eq!(list(story), resumed);
+}
+
+#[test]
+fn a_question_that_was_shown_is_not_repeated_in_the_past() {
+    let mut story = Story::new();
+    story
+        .prompt(actor(2, "editor"), "go")
+        .request(&[call(1, "apply_patch", "{}"), call(2, "run_command", "{}")])
+        .propose(&[patch(1, 1, "a.rs", 1)])
+        .ask(1, 1, patches(&[1]))
+        .ask(2, 2, command("npm test"));
+    let now = story.state();
+    let shown: Vec<String> = pending(&now, ROOT.as_ref()).iter().map(ServerMessage::encode).collect();
+    assert_eq!(shown.len(), 3);
+    let everything = story.told(stranger(), Manners::default(), 0, 0);
+    let numbered = |text: &&String| text.contains(r#""seq":"#);
+    for after in 0..=now.last_seq.0 {
+        let asked = now.pending.keys().copied().collect();
+        let arrival = Arrival { after: Seq(after), came: now.last_seq, shown: asked };
+        let mut teller = Teller::new(Past::new(ROOT.into()), Seq(0), stranger(), Manners::default(), arrival);
+        let told = story.events.iter().map(|event| Told::Event(Arc::new(event.clone())));
+        let past: Vec<String> = told.flat_map(|told| teller.tell(&told)).collect();
+        // Nothing is missing, and nothing is there twice.
+        let mut all: Vec<&String> = shown.iter().chain(&past).filter(numbered).collect();
+        let seq =
+            |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["seq"].as_u64().unwrap();
+        let wanted = |text: &&String| seq(text) > after || shown.contains(text);
+        let mut expected: Vec<&String> = everything.iter().filter(numbered).filter(wanted).collect();
+        all.sort();
+        expected.sort();
+        assert_eq!(all, expected, "after {after}");
+    }
+}
+
+/// An editor that can do everything.
+fn able(number: u8, name: &str) -> Client {
+    let abilities = Abilities { runs_commands: true, applies_patches: true, auto_approves: false };
+    Client { abilities, ..client(number, name) }
+}
+
+#[test]
+fn what_nobody_is_left_to_do_is_handed_to_one_of_that_name() {
+    let mut story = Story::new();
+    let editor = Executor::Client(ClientId::from_bytes([2; 16]));
+    story
+        .prompt(actor(2, "editor"), "go")
+        .request(&[call(1, "apply_patch", "{}"), call(2, "run_command", r#"{"command":"npm test"}"#)])
+        .propose(&[patch(1, 1, "a.rs", 2), patch(2, 1, "b.rs", 1)])
+        .ask(1, 1, patches(&[1, 2]))
+        .decide(1, ApprovalScope::Hunks(vec![(patch_id(1), vec![1])]), actor(2, "editor"))
+        .start(1, editor)
+        .start(2, editor);
+    let orphans = |there: &[Client]| Orphans {
+        commands: vec![call_id(2)],
+        patches: vec![patch_id(1)],
+        there: there.to_vec(),
+    };
+    let told = |own: &Client, orphans: &Orphans| {
+        let mut teller = teller(Listener::new(own.clone()), Manners::default(), 0, 0);
+        for event in &story.events {
+            teller.tell(&Told::Event(Arc::new(event.clone())));
+        }
+        let texts = if teller.may_inherit() { teller.inherit(orphans) } else { Vec::new() };
+        // It is told once.
+        assert!(teller.inherit(orphans).is_empty());
+        texts
+    };
+    let (one, two, other) = (able(7, "editor"), able(8, "editor"), able(9, "page"));
+    insta::assert_snapshot!(told(&one, &orphans(&[other.clone(), one.clone(), two.clone()])).join("\n"));
+    // Only one of them, whatever the others can do.
+    assert!(told(&two, &orphans(&[one.clone(), two.clone()])).is_empty());
+    assert!(told(&other, &orphans(std::slice::from_ref(&other))).is_empty());
+    assert!(told(&client(5, "editor"), &orphans(&[client(5, "editor")])).is_empty());
+    // As long as the one that was asked is there, or when the report has come, nothing is handed over.
+    assert!(told(&one, &Orphans { there: vec![one.clone()], ..Orphans::default() }).is_empty());
+}
+
+#[test]
+fn what_happens_beside_turns_is_told_with_who_did_it() {
+    let story = beside_turns();
+    let messages = story.messages();
+    let notices: Vec<&str> = messages.lines().filter(|line| line.contains("session.notice")).collect();
+    insta::assert_snapshot!(notices.join("\n"));
+    // What undoing changes is seen in the state.
+    let applied: Vec<bool> = messages
+        .lines()
+        .filter(|line| line.contains("session.state"))
+        .map(|line| !line.contains(r#""applied_patches":[]"#))
+        .collect();
+    assert_eq!(applied[applied.len() - 3..], [true, false, true]);
 }

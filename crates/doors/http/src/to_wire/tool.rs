@@ -1,8 +1,8 @@
 //! Calls of tools: when they begin, who carries them out, how they end.
 
 use loggia_domain::{
-    Actor, ApprovalScope, CommandExit, CommandSummary, Executor, FileChange, FileChangeKind, PatchId,
-    ToolCall, ToolOutcome,
+    Actor, ApprovalScope, ClientId, CommandExit, CommandSummary, Executor, FileChange, FileChangeKind,
+    PatchId, ToolCall, ToolOutcome,
 };
 use loggia_protocol_agent_server as wire;
 use serde_json::{Map, Value};
@@ -33,24 +33,58 @@ pub(super) fn started(
     if open.stage == Stage::Requested && open.call.tool == RUN_COMMAND {
         messages.push(allowed_command(&open.call, &past.root, stamp.clone()));
     }
+    let name = executor_name(open, client, past);
+    messages.push(to_do(open, name, |_| true, past, stamp.clone()));
+    messages
+}
+
+/// What a client that has gone was given to do, for the one that is to do it instead: everything it needs, since it
+/// may have heard nothing of it. It has no place in the journal.
+pub(super) fn handed_over(
+    open: &PastCall,
+    name: &str,
+    is_left: impl Fn(PatchId) -> bool,
+    past: &Past,
+) -> Vec<ServerMessage> {
+    let turn_id = past.turn.as_ref().map(|turn| wire::TurnId(turn.id.to_string()));
+    let stamp = wire::Stamp { turn_id, ..wire::Stamp::default() };
+    let left = open.patches.iter().filter(|id| is_left(**id)).filter_map(|id| past.proposed.get(id));
+    let mut messages: Vec<_> = left.map(|patch| proposed(patch, false, stamp.clone())).collect();
+    if open.call.tool == RUN_COMMAND {
+        messages.push(allowed_command(&open.call, &past.root, stamp.clone()));
+    }
+    messages.push(to_do(open, name.to_owned(), is_left, past, stamp));
+    messages
+}
+
+/// The name of the client that was given something to do.
+pub(super) fn executor_name(open: &PastCall, client: ClientId, past: &Past) -> String {
     let author = past.turn.as_ref().map(|turn| &turn.by);
-    let (scope, decider) = match &open.stage {
-        Stage::Decided(scope, by) => (scope, Some(by)),
-        Stage::Requested | Stage::Asked | Stage::Started => (&ApprovalScope::All, None),
-    };
+    let decider = open.decided.as_ref().map(|(_, by)| by);
     // Whose decision won, or who began the turn: nobody else is asked to do it, so one of them has the name.
     let is_it = |actor: &&Actor| matches!(actor, Actor::Client { id, .. } if *id == client);
     let name = decider.into_iter().chain(author).find(is_it).map(|actor| actor_name(actor).to_owned());
-    let name = name.unwrap_or_else(|| client.to_string());
-    let mut message = execute(&open.call, ToolStatus::Started, None, Some(name), stamp.clone());
-    let accepted: Vec<Value> = open.patches.iter().filter_map(|id| accepted(*id, scope, past)).collect();
+    name.unwrap_or_else(|| client.to_string())
+}
+
+/// What a client is to do.
+fn to_do(
+    open: &PastCall,
+    name: String,
+    is_left: impl Fn(PatchId) -> bool,
+    past: &Past,
+    stamp: wire::Stamp,
+) -> ServerMessage {
+    let scope = open.decided.as_ref().map_or(&ApprovalScope::All, |(scope, _)| scope);
+    let mut message = execute(&open.call, ToolStatus::Started, None, Some(name), stamp);
+    let left = open.patches.iter().filter(|id| is_left(**id));
+    let accepted: Vec<Value> = left.filter_map(|id| accepted(*id, scope, past)).collect();
     if let ServerMessage::ToolExecute(ToolExecute { args, .. }) = &mut message
         && let (Value::Object(args), false) = (&mut args.0, accepted.is_empty())
     {
         args.insert("patches".to_owned(), accepted.into());
     }
-    messages.push(message);
-    messages
+    message
 }
 
 /// What of a change was accepted, for whoever makes it: all of it, or some of its hunks.

@@ -243,3 +243,19 @@ async fn an_answer_is_remembered_as_long_as_it_says() {
     client.until_done().await;
     assert_eq!(client.text().matches("command.request_approval").count(), 1, "{}", client.text());
 }
+
+#[tokio::test]
+async fn a_no_with_a_word_tells_the_model_why() {
+    let world = write_world().await;
+    let session = world.open(Preset::Ask).await;
+    let mut client = world.join(session, "editor", &[]).await;
+    client.prompt("write").await;
+    let asked = client.until("tool.request_approval").await;
+    client
+        .say(json!({"type": "client.approval_response", "request_id": asked["request_id"], "approved": false,
+                    "comment": "append to it instead"}))
+        .await;
+    client.until_done().await;
+    assert!(told(&world).contains("append to it instead"), "{}", told(&world));
+    assert_eq!(world.read("a.txt"), "old\n");
+}

@@ -9,6 +9,8 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
 use crate::stream_support::{says, world};
 
+const WORDS: &str = "an instruction, or a slash command in `context.command`";
+
 /// What is wrong with each text: its pointer and what was expected there.
 const BAD: &[(&str, &str, &str)] = &[
     ("", "", "one JSON object (EOF while parsing a value at line 1 column 0)"),
@@ -24,6 +26,13 @@ const BAD: &[(&str, &str, &str)] = &[
         r#"{"type":"client.user_message","message":1}"#,
         "/message",
         "invalid type: integer `1`, expected a string",
+    ),
+    (r#"{"type":"client.user_message","message":""}"#, "/message", WORDS),
+    (r#"{"type":"client.user_message","message":" \n\t"}"#, "/message", WORDS),
+    (
+        r#"{"type":"client.user_message","message":"","context":{"command":" ","diagnostics":[]}}"#,
+        "/message",
+        WORDS,
     ),
     (
         r#"{"type":"client.approval_response","request_id":"req_1","approved":true,"scope":"hunk","file_path":"a"}"#,
@@ -186,4 +195,13 @@ async fn a_message_far_over_the_limit_ends_the_stream_and_nothing_else() {
     assert!(matches!(code, Some(1009) | None), "{code:?}");
     client.prompt("go").await;
     assert_eq!(client.until_done().await["message"], "Still here.");
+}
+
+#[tokio::test]
+async fn a_slash_command_needs_no_other_words() {
+    let world = world(&[], &says(&["Fixed."])).await;
+    let session = world.open(Preset::Ask).await;
+    let mut client = world.join(session, "editor", &[]).await;
+    client.say(json!({"type": "client.user_message", "message": "", "context": {"command": "/fix"}})).await;
+    assert_eq!(client.until_done().await["message"], "Fixed.");
 }

@@ -3,7 +3,7 @@
 use loggia_domain::{CommandMode, Policy, Preset};
 use serde_json::json;
 
-use crate::stream_support::{World, calls, world};
+use crate::stream_support::{DRIVER, World, calls, world};
 
 async fn command_world(line: &str, mode: CommandMode) -> World {
     let arguments = format!("{{ command = \"{line}\", reason = \"to see\", env = {{ CI = \"1\" }} }}");
@@ -21,6 +21,7 @@ async fn a_client_with_a_terminal_runs_what_was_approved_and_reports() {
     client.prompt("test").await;
     let asked = client.until("command.request_approval").await;
     assert_eq!(asked["requires_approval"], true);
+    assert!(["low", "medium", "high"].contains(&asked["risk_level"].as_str().unwrap()), "{asked}");
     assert_eq!(asked["working_directory"], world.root().to_str().unwrap());
     assert_eq!((&asked["environment"], &asked["reason"]), (&json!({"CI": "1"}), &json!("to see")));
     let id = asked["command_id"].clone();
@@ -136,4 +137,63 @@ async fn a_no_is_told_to_the_model_and_late_answers_to_commands_hear_of_it() {
     client.approve(id).await;
     let error = client.until_error().await;
     assert_eq!(error["details"], json!({"decided_by": "editor", "approved": false}));
+}
+
+#[tokio::test]
+async fn a_client_that_comes_again_is_handed_what_its_lost_connection_was_to_do() {
+    let world = command_world("npm test", CommandMode::LocalTerminal).await;
+    let session = world.open(Preset::Full).await;
+    let mut lost = world.join(session, "editor", &["terminal_exec"]).await;
+    lost.prompt("test").await;
+    while lost.until("tool.execute").await["executor"] != "editor" {}
+    // As long as its old connection counts as there, nobody is asked a second time.
+    let path = format!("/v1/sessions/{session}/stream?after=0");
+    let mut again = world.join_as(&DRIVER, &path, "editor", &["terminal_exec"]).await;
+    while again.until("tool.execute").await["executor"] != "editor (another)" {}
+    let mut third = world.join(session, "editor", &["terminal_exec"]).await;
+    drop(lost.socket.into_inner());
+    let told = again.next().await;
+    assert_eq!((&told["type"], &told["command"]), (&json!("command.request_approval"), &json!("npm test")));
+    let handed = again.next().await;
+    assert_eq!((&handed["type"], &handed["executor"]), (&json!("tool.execute"), &json!("editor")));
+    assert_eq!(handed.get("seq"), None, "it is told apart from the journal");
+    assert_eq!(handed["args"]["command_id"], told["command_id"]);
+    again
+        .say(json!({"type": "client.command_result", "command_id": told["command_id"], "command": "npm test",
+                    "exit_code": 0, "stdout": "all green"}))
+        .await;
+    again.until_done().await;
+    // Another window of the same editor was not asked, and a replay asks nobody.
+    third.until_done().await;
+    let mut late = world.join_as(&DRIVER, &path, "editor", &["terminal_exec"]).await;
+    late.until_done().await;
+    for client in [&third, &late] {
+        assert!(!client.text().contains(r#""executor":"editor","#), "{}", client.text());
+        assert!(!client.text().contains(r#""executor":"editor"}"#), "{}", client.text());
+    }
+    let page = world.get(&format!("/v1/sessions/{session}/events?after=0&limit=1000")).await.to_string();
+    assert!(page.contains(r#""executor":"editor (another)""#) && !page.contains(r#""executor":"editor""#));
+}
+
+#[tokio::test]
+async fn a_client_that_comes_when_nobody_is_left_is_handed_what_is_open() {
+    let world = command_world("npm test", CommandMode::LocalTerminal).await;
+    let session = world.open(Preset::Full).await;
+    // Somebody stays, so that the session does.
+    let mut page = world.join(session, "page", &["terminal_exec"]).await;
+    let mut lost = world.join(session, "editor", &["terminal_exec"]).await;
+    lost.prompt("test").await;
+    while lost.until("tool.execute").await["executor"] != "editor" {}
+    drop(lost.socket.into_inner());
+    while page.next_of_any_kind().await["kind"] != "left" {}
+    let mut again = world.join(session, "editor", &["terminal_exec"]).await;
+    let id = again.until("command.request_approval").await["command_id"].clone();
+    assert_eq!(again.until("tool.execute").await["executor"], "editor");
+    again
+        .say(
+            json!({"type": "client.command_result", "command_id": id, "command": "npm test", "exit_code": 0}),
+        )
+        .await;
+    again.until_done().await;
+    page.until_done().await;
 }

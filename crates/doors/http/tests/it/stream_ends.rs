@@ -92,3 +92,22 @@ async fn a_session_that_has_ended_is_told_to_its_end_and_closed() {
     assert_eq!(reader.until_done().await["message"], "Bye.");
     assert_eq!(reader.until_closed().await, Some(1000));
 }
+
+#[tokio::test]
+async fn a_turn_the_server_was_stopped_in_says_so_and_how_it_goes_on() {
+    let world = world(&[], "[[reply]]\nparts = [{ text = \"hm\" }, { hang = true }]\n").await;
+    let session = world.open(Preset::Ask).await;
+    let mut client = world.join(session, "editor", &[]).await;
+    client.prompt("go").await;
+    client.until("assistant.token").await;
+    drop(client);
+    let world = world.restart(&says(&["Done."])).await;
+    let mut client = world.join_after(session, "editor", 0).await;
+    let error = client.until_error().await;
+    assert_eq!((&error["code"], &error["recoverable"]), (&json!("INTERNAL"), &json!(true)));
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("the server was stopped") && message.contains("/continue"), "{message}");
+    world.post(&format!("/v1/sessions/{session}/continue"), &json!({})).await;
+    assert_eq!(client.until("session.notice").await["kind"], "continued");
+    assert_eq!(client.until_done().await["message"], "Done.");
+}

@@ -28,7 +28,7 @@ async fn the_server_says_what_is_on_then_how_the_session_is() {
             "version": "1.2.3",
             "model": {"provider": "scripted", "model_name": "model", "capabilities": ["chat", "refactor"]},
             "capabilities": ["multi_file_edit"],
-        }})
+        }, "last_seq": 1})
     );
     let state = client.next().await;
     assert_eq!(
@@ -38,6 +38,32 @@ async fn the_server_says_what_is_on_then_how_the_session_is() {
             "current_step": 0, "total_steps": 0,
         }})
     );
+}
+
+#[tokio::test]
+async fn capabilities_nobody_knows_are_taken_and_named_to_their_author() {
+    let world = world(&[], "").await;
+    let session = world.open(Preset::Ask).await;
+    let mut client = world.connect(&DRIVER, &format!("/v1/sessions/{session}/stream")).await;
+    let info = json!({"name": "editor", "version": "1", "capabilities": ["queue", "delta-only", "juggling"]});
+    client.say(json!({"type": "client.hello", "client_info": info})).await;
+    let hello = client.next().await;
+    assert_eq!(hello["understood"], json!(["queue"]));
+    let unknown = json!([{"name": "delta-only", "did_you_mean": "delta_only"}, {"name": "juggling"}]);
+    assert_eq!(hello["not_understood"], unknown);
+}
+
+#[tokio::test]
+async fn a_model_is_in_the_hello_what_it_is_in_the_list() {
+    let world = world(&[], "").await;
+    let session = world.open(Preset::Ask).await;
+    let mut client = world.connect(&DRIVER, &format!("/v1/sessions/{session}/stream")).await;
+    client.say(json!({"type": "client.hello", "client_info": {"name": "editor", "version": "1"}})).await;
+    let told = client.next().await["server_info"]["model"].clone();
+    let listed = world.get("/v1/models").await["models"][0].clone();
+    for field in ["provider", "model_name", "capabilities"] {
+        assert_eq!(told[field], listed[field], "{field}");
+    }
 }
 
 #[tokio::test]

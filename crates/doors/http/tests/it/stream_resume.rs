@@ -233,3 +233,112 @@ async fn others_see_who_is_there() {
         tokio::task::yield_now().await;
     }
 }
+
+#[tokio::test]
+async fn open_questions_come_first_and_are_not_repeated_in_the_past() {
+    let script = calls("write_file", "{ path = \"a.txt\", content = \"new\\n\" }");
+    let world = world(&[("a.txt", "old\n")], &script).await;
+    let session = world.open(Preset::Ask).await;
+    let mut alice = world.join(session, "alice", &[]).await;
+    let mut steady = world.join(session, "steady", &[]).await;
+    alice.prompt("write").await;
+    let asked = alice.until("tool.request_approval").await;
+    alice.until("session.state").await;
+    while steady.last < alice.last {
+        steady.next().await;
+    }
+    steady.until("session.state").await;
+    let live = steady.transcript.numbered.clone();
+    let newest = alice.last;
+    for after in 0..=newest {
+        let path = format!("/v1/sessions/{session}/stream?after={after}");
+        let mut client = world.connect(&DRIVER, &path).await;
+        client.say(json!({"type": "client.hello", "client_info": {"name": "late", "version": "1"}})).await;
+        assert_eq!(client.next().await["last_seq"], newest);
+        let state = client.next().await;
+        assert_eq!((&state["type"], state.get("seq")), (&json!("session.state"), None));
+        let (patch, question) = (client.next().await, client.next().await);
+        assert_eq!(
+            (&patch["type"], &patch["seq"]),
+            (&json!("patch.proposed"), &asked["seq"]),
+            "after {after}"
+        );
+        assert_eq!(question, asked, "after {after}");
+        // The answer to this comes behind the past, or within it.
+        client
+            .say(json!({"type": "client.approval_response", "request_id": "nonsense", "approved": true}))
+            .await;
+        let is_shown = |message: &Value| *message == patch || *message == question;
+        let seq = |message: &Value| message["seq"].as_u64().unwrap();
+        let expected: Vec<Value> =
+            live.iter().filter(|message| seq(message) > after && !is_shown(message)).cloned().collect();
+        while client.transcript.numbered.len() < 2 + expected.len() || !client.text().contains("server.error")
+        {
+            client.next().await;
+        }
+        assert_eq!(client.transcript.numbered[2..], expected, "after {after}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_costs_what_it_holds() {
+    let script = "[[reply]]\nrepeat = true\nparts = [{ text = \"Yes.\" }]\n";
+    let world = world(&[], script).await;
+    let session = world.open(Preset::Ask).await;
+    let mut alice = world.join(session, "alice", &[]).await;
+    for _ in 0..30 {
+        alice.prompt("again").await;
+        alice.until_done().await;
+    }
+    let all = world.get(&format!("/v1/sessions/{session}/events?after=0&limit=1000")).await;
+    world.read.take();
+    let (mut after, mut pages, mut events) = (0, 0, Vec::new());
+    loop {
+        let page = world.get(&format!("/v1/sessions/{session}/events?after={after}&limit=7")).await;
+        let read = world.read.take();
+        assert!(read <= 7, "a page of 7 events after {after} has read {read}");
+        events.extend(page["events"].as_array().unwrap().clone());
+        pages += 1;
+        let Some(next) = page["next_after"].as_u64() else { break };
+        after = next;
+    }
+    assert!(pages > 10);
+    assert_eq!(Value::from(events), all["events"]);
+}
+
+#[tokio::test]
+async fn a_stream_is_picked_up_without_reading_the_journal_from_its_beginning() {
+    let script = "[[reply]]\nrepeat = true\nparts = [{ text = \"Yes.\" }]\n";
+    let world = world(&[], script).await;
+    let session = world.open(Preset::Ask).await;
+    let mut alice = world.join(session, "alice", &[]).await;
+    for _ in 0..100 {
+        alice.prompt("again").await;
+        alice.until_done().await;
+    }
+    let last = alice.last;
+    world.read.take();
+    for behind in 0..20 {
+        let mut again = world.join_after(session, "alice", last - behind).await;
+        while behind > 0 && again.last < last {
+            again.next().await;
+        }
+        let read = world.read.take();
+        // Those that are told, and those of the turn before them.
+        assert!(read < 40, "one who was {behind} events behind made {read} of {last} be read");
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_before_a_tool_was_called_is_in_the_list_of_events() {
+    let world = world(&[("a.txt", "hello\n")], &calls("read_file", "{ path = \"a.txt\" }")).await;
+    let session = world.open(Preset::Ask).await;
+    let mut alice = world.join(session, "alice", &[]).await;
+    alice.prompt("read").await;
+    alice.until_done().await;
+    let page = world.get(&format!("/v1/sessions/{session}/events?after=0")).await;
+    let kinds: Vec<&str> =
+        page["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds[..3], ["client.echo", "assistant.token", "tool.execute"]);
+    assert_eq!(page["events"][1]["token"], "Let me see. ");
+}

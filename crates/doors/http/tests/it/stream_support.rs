@@ -32,6 +32,8 @@ use tokio_tungstenite::tungstenite::{Error, client::IntoClientRequest};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::stream_store::{Counter, CountingStore};
+
 /// Longer than anything here takes; a test that waits so long has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -88,6 +90,8 @@ pub(crate) struct World {
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) door: Door,
     pub(crate) stop: CancellationToken,
+    /// How many events were read from the journals.
+    pub(crate) read: Counter,
     serving: Mutex<JoinSet<()>>,
     /// The tokens that were made, by their names.
     tokens: tokio::sync::Mutex<HashMap<&'static str, String>>,
@@ -124,9 +128,12 @@ impl World {
     ) -> Self {
         let model = Arc::new(ScriptedModel::new(Script::parse(script).unwrap()));
         let catalogue = Arc::new(ScriptedCatalogue::single(Arc::clone(&model)));
-        let found = index.clone();
+        let (found, read) = (index.clone(), Counter::default());
         let parts = loggia_engine::Parts {
-            store: Arc::new(store(&directory.path().join("store")).await),
+            store: Arc::new(CountingStore {
+                store: store(&directory.path().join("store")).await,
+                read: read.clone(),
+            }),
             models: Arc::clone(&catalogue) as _,
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
             runner: Arc::new(PretendRunner),
@@ -143,7 +150,7 @@ impl World {
         door.set_stream_timing(timing);
         let serving = Mutex::new(JoinSet::new());
         let tokens = tokio::sync::Mutex::default();
-        Self { directory, engine, workspace, model, door, stop, serving, tokens, index }
+        Self { directory, engine, workspace, model, door, stop, read, serving, tokens, index }
     }
 
     /// Stops as a restart of the daemon does, and starts again over the same data.
@@ -192,6 +199,16 @@ impl World {
         self.ask_locally("DELETE", &format!("/v1/tokens/{id}"), String::new()).await;
     }
 
+    /// Asks for something as a process of the same user does.
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        self.ask_locally("GET", path, String::new()).await
+    }
+
+    /// Asks to do something as a process of the same user does.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Value {
+        self.ask_locally("POST", path, body.to_string()).await
+    }
+
     /// Asks as a process of the same user does.
     async fn ask_locally(&self, method: &str, path: &str, body: String) -> Value {
         let request: Result<Request, _> = axum::http::Request::builder()
@@ -202,7 +219,7 @@ impl World {
         let router = self.door.router().layer(Extension(Peer::SameUser));
         let answer = router.oneshot(request.unwrap()).await.unwrap();
         assert!(answer.status().is_success(), "{method} {path}: {answer:?}");
-        let answer = axum::body::to_bytes(answer.into_body(), 1 << 16).await.unwrap();
+        let answer = axum::body::to_bytes(answer.into_body(), 1 << 24).await.unwrap();
         serde_json::from_slice(&answer).unwrap_or_default()
     }
 
@@ -366,8 +383,18 @@ impl Client {
         }
     }
 
-    /// The next message.
+    /// The next message, but for who comes and goes.
     pub(crate) async fn next(&mut self) -> Value {
+        loop {
+            let message = self.next_of_any_kind().await;
+            if !is_presence(&message) {
+                return message;
+            }
+        }
+    }
+
+    /// The next message.
+    pub(crate) async fn next_of_any_kind(&mut self) -> Value {
         loop {
             match self.hear().await {
                 Heard::Message(message) => return message,
@@ -429,8 +456,8 @@ impl Transcript {
         }
         let mut message = message.clone();
         let kind = message["type"].as_str().unwrap_or_default().to_owned();
-        // How a reply is cut into pieces depends on who was how fast.
-        if kind == "assistant.token" {
+        // How a reply is cut into pieces, and who comes when, depends on who was how fast.
+        if kind == "assistant.token" || is_presence(&message) {
             return;
         }
         let fields = message.as_object_mut().unwrap();
@@ -478,6 +505,10 @@ impl Transcript {
     pub(crate) fn text(&self) -> String {
         self.lines.join("\n")
     }
+}
+
+fn is_presence(message: &Value) -> bool {
+    message["type"] == "session.notice" && (message["kind"] == "joined" || message["kind"] == "left")
 }
 
 /// A script of replies that each say one thing.

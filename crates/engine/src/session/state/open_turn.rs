@@ -62,13 +62,15 @@ pub struct OpenCall {
     pub seq: Seq,
     /// How far it has come.
     pub stage: CallStage,
+    /// The question about it, if one was asked; also when it has been answered.
+    pub approval: Option<ApprovalId>,
     /// The changes it proposes.
     pub patches: Vec<PatchId>,
 }
 
 impl OpenCall {
     pub(super) fn new(call: ToolCall, seq: Seq) -> Self {
-        Self { call, seq, stage: CallStage::Requested, patches: Vec::new() }
+        Self { call, seq, stage: CallStage::Requested, approval: None, patches: Vec::new() }
     }
 }
 

@@ -45,6 +45,11 @@ impl UndoStack {
         &self.done
     }
 
+    /// The step of a turn that is about to change something, before it has.
+    pub fn begun(&self) -> Option<&Arc<Undoable>> {
+        self.begun.as_ref()
+    }
+
     /// What can be redone; the last one comes first.
     pub fn undone(&self) -> impl DoubleEndedIterator<Item = &Arc<Undoable>> {
         self.undone.iter().map(|undone| &undone.entry)

@@ -29,6 +29,9 @@ pub struct ApprovalResponse {
     /// For how long the decision stands; absent means once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remember: Option<Remember>,
+    /// What the model is to know about the decision: why not, or what to do instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
 }
 
 impl Message for ApprovalResponse {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::client::ClientCapability;
 use crate::message::Message;
 use crate::words::open_words;
 
@@ -12,10 +13,30 @@ use crate::words::open_words;
 pub struct ServerHello {
     /// Who answers.
     pub server_info: ServerInfo,
+    /// The number of the newest event when the client came; absent where nothing is numbered. What is told up to it is
+    /// the past.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seq: Option<u64>,
+    /// The capabilities of the client's hello that mean something here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub understood: Vec<ClientCapability>,
+    /// Those that do not: newer than this server, or misspelt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_understood: Vec<UnknownCapability>,
 }
 
 impl Message for ServerHello {
     const TYPE: &'static str = "server.hello";
+}
+
+/// A capability nobody here knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnknownCapability {
+    /// As the client wrote it, cut if it is long.
+    pub name: String,
+    /// What it may have meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub did_you_mean: Option<ClientCapability>,
 }
 
 /// The server in its own words.

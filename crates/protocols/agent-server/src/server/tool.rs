@@ -116,6 +116,9 @@ pub struct CommandRequestApproval {
     pub requires_approval: bool,
     /// What it is for.
     pub reason: String,
+    /// How much harm it could do; absent when the policy has allowed the command and nobody was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk_level: Option<RiskLevel>,
     /// Its place in the journal.
     #[serde(flatten)]
     pub stamp: Stamp,

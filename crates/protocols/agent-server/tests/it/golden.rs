@@ -82,9 +82,9 @@ fn a_table_row_refuses_another_type() {
 fn the_table_lists_both_sides_and_marks_what_is_ours() {
     let ours: Vec<_> =
         MESSAGES.iter().filter(|row| row.origin == Origin::Peers).map(|row| row.name).collect();
-    assert_eq!(ours, ["tool.output", "client.echo"]);
+    assert_eq!(ours, ["tool.output", "client.echo", "session.notice"]);
     assert_eq!(MESSAGES.iter().filter(|row| row.sender == CLIENT).count(), 8);
-    assert_eq!(MESSAGES.len(), 22);
+    assert_eq!(MESSAGES.len(), 23);
 }
 
 #[test]

@@ -76,6 +76,7 @@ async fn what_no_server_would_take_is_refused_here() {
         file_path: Some("a".to_owned()),
         hunk_index: None,
         remember: None,
+        comment: None,
     };
     assert!(matches!(speaker.answer(hunk).await, Err(NotSent::Invalid(_))));
     let info = ClientInfo { name: String::new(), version: String::new(), capabilities: Vec::new() };

@@ -1,0 +1,75 @@
+//! `session.notice`: what happens to a session beside its turns, and who is there.
+
+use loggia_domain::{Actor, EventBody, FileChange, ModelName};
+use loggia_protocol_agent_server as wire;
+use wire::{NoticeKind, ServerMessage, SessionNotice, Stamp};
+
+use crate::to_wire::names::actor_name;
+
+/// How many files are named: a screen's worth. The journal has the rest.
+const MAX_FILES: usize = 256;
+
+/// What an event is a notice of, if it is one.
+pub(super) fn notice(body: &EventBody, stamp: Stamp) -> Option<ServerMessage> {
+    let plain =
+        |kind, by: &Actor, message: String| SessionNotice { stamp, ..bare(kind, actor_name(by), message) };
+    let notice = match body {
+        EventBody::SessionRenamed { title, by } => {
+            let message = format!("{} renamed the session to \"{title}\"", actor_name(by));
+            SessionNotice { title: Some(title.clone()), ..plain(NoticeKind::Renamed, by, message) }
+        }
+        EventBody::ModelChanged { model: ModelName(model), reason, by } => {
+            let why = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let message = format!("{} changed the model to {model}{why}", actor_name(by));
+            SessionNotice { model: Some(model.clone()), ..plain(NoticeKind::ModelChanged, by, message) }
+        }
+        EventBody::Undone { files, by, .. } => {
+            let message = format!("{} undid a turn: {}", actor_name(by), count(files));
+            SessionNotice { files: paths(files), ..plain(NoticeKind::Undone, by, message) }
+        }
+        EventBody::Redone { files, by, .. } => {
+            let message = format!("{} redid a turn: {}", actor_name(by), count(files));
+            SessionNotice { files: paths(files), ..plain(NoticeKind::Redone, by, message) }
+        }
+        EventBody::TurnContinued { by } => {
+            plain(NoticeKind::Continued, by, format!("{} continued the turn", actor_name(by)))
+        }
+        EventBody::SessionClosed { by } => {
+            plain(NoticeKind::Closed, by, format!("{} ended the session", actor_name(by)))
+        }
+        _ => return None,
+    };
+    Some(ServerMessage::SessionNotice(notice))
+}
+
+/// Somebody came or went. It passes, so it has no place in the journal.
+pub(crate) fn presence(name: &str, is_there: bool) -> SessionNotice {
+    match is_there {
+        true => bare(NoticeKind::Joined, name, format!("{name} is here")),
+        false => bare(NoticeKind::Left, name, format!("{name} has gone")),
+    }
+}
+
+fn bare(kind: NoticeKind, by: &str, message: String) -> SessionNotice {
+    SessionNotice {
+        kind,
+        by: by.to_owned(),
+        message,
+        session_id: None,
+        title: None,
+        model: None,
+        files: Vec::new(),
+        stamp: Stamp::default(),
+    }
+}
+
+fn paths(files: &[FileChange]) -> Vec<String> {
+    files.iter().take(MAX_FILES).map(|change| change.path.clone()).collect()
+}
+
+fn count(files: &[FileChange]) -> String {
+    match files.len() {
+        1 => "1 file".to_owned(),
+        number => format!("{number} files"),
+    }
+}
