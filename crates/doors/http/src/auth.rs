@@ -11,6 +11,8 @@ pub(crate) mod pairing;
 pub(crate) mod secret;
 pub(crate) mod tokens;
 
+use std::num::NonZeroU64;
+
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use loggia_protocol_agent_server::{BEARER_SUBPROTOCOL_PREFIX, ProblemType, Scope};
@@ -56,19 +58,23 @@ impl Auth {
 
     /// The answer to whatever is wrong, in these words.
     pub(crate) fn refuse_with(&self, peer: Option<Peer>, detail: &str) -> Problem {
-        match self.failures.blame(peer) {
-            None => Problem::of(ProblemType::Unauthorized, detail),
-            Some(wait) => {
-                let detail = format!("too many wrong tries from your address; wait {wait} s");
-                Problem::of(ProblemType::RateLimited, detail).retry_after(wait)
-            }
-        }
+        self.failures.blame(peer).map_or_else(|| Problem::of(ProblemType::Unauthorized, detail), wait_first)
+    }
+
+    /// Refuses whoever was wrong too often and has to wait, without looking at what they try now.
+    pub(crate) fn check_patience(&self, peer: Option<Peer>) -> Result<(), Problem> {
+        self.failures.wait(peer).map_or(Ok(()), |wait| Err(wait_first(wait)))
     }
 }
 
 /// How to be let in.
 const HOW_TO: &str =
     "send `authorization: Bearer TOKEN`; the first token is in the file `token` in the data directory";
+
+fn wait_first(wait: NonZeroU64) -> Problem {
+    let detail = format!("too many wrong tries from your address; wait {wait} s");
+    Problem::of(ProblemType::RateLimited, detail).retry_after(wait)
+}
 
 fn unauthorized() -> Problem {
     Problem::of(ProblemType::Unauthorized, HOW_TO)

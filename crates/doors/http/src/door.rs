@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::Auth;
 use crate::auth::tokens::{TokenError, Tokens};
 use crate::metrics::Metrics;
+use crate::rest::index::Builds;
 use crate::stream::Streams;
 
 /// What a door is put together from.
@@ -57,6 +58,7 @@ pub(crate) struct Inner {
     pub(crate) auth: Auth,
     pub(crate) metrics: Metrics,
     pub(crate) streams: Streams,
+    pub(crate) builds: Builds,
     pub(crate) started: Instant,
 }
 
@@ -84,8 +86,8 @@ impl Door {
     /// If the tokens cannot be read or made.
     pub fn new(parts: Parts, settings: Settings) -> Result<Self, DoorError> {
         let auth = Auth::open(&settings.data)?;
-        let (metrics, streams) = (Metrics::default(), Streams::default());
-        let inner = Inner { parts, settings, auth, metrics, streams, started: Instant::now() };
+        let (metrics, streams, builds) = (Metrics::default(), Streams::default(), Builds::default());
+        let inner = Inner { parts, settings, auth, metrics, streams, builds, started: Instant::now() };
         Ok(Self(Arc::new(inner)))
     }
 }

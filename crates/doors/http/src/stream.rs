@@ -40,6 +40,7 @@ pub(crate) use streams::Streams;
 pub use timing::Timing;
 
 use crate::Identity;
+use crate::ask::whole_number;
 use crate::door::Inner;
 use crate::problem::Problem;
 use crate::stream::session::Visit;
@@ -135,7 +136,7 @@ async fn find(inner: &Inner, id: &str) -> Result<SessionId, Problem> {
 /// The event after which to begin, if the client names one.
 fn after(query: &str) -> Result<Option<Seq>, Problem> {
     let Some(given) = query.split('&').find_map(|pair| pair.strip_prefix("after=")) else { return Ok(None) };
-    given.parse().map(|seq| Some(Seq(seq))).map_err(|_| {
+    whole_number(given).map(|seq| Some(Seq(seq))).ok_or_else(|| {
         let detail = "`after` is the number of an event: digits only".to_owned();
         Problem::new(StatusCode::BAD_REQUEST, "bad-request", "The request cannot be read", detail)
     })

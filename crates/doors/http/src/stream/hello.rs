@@ -9,6 +9,7 @@ use loggia_protocol_agent_server::{
 };
 
 use crate::door::Inner;
+use crate::model_name;
 use crate::stream::socket::{End, Incoming, Outgoing};
 use crate::to_wire::invalid;
 
@@ -51,11 +52,11 @@ pub(super) fn server_hello(
     ServerMessage::Hello(ServerHello { server_info })
 }
 
-fn model_info(ModelName(name): &ModelName) -> ModelInfo {
-    let (provider, model_name) = name.split_once(':').unwrap_or(("", name));
+fn model_info(name: &ModelName) -> ModelInfo {
+    let (provider, model_name) = model_name::split(name);
     ModelInfo {
-        provider: provider.to_owned(),
-        model_name: model_name.to_owned(),
+        provider,
+        model_name,
         capabilities: vec![ModelCapability::Chat, ModelCapability::Refactor],
     }
 }
