@@ -155,3 +155,18 @@ pub enum PatchFailure {
         message: String,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_read_as_it_is_written() {
+        let hash = ContentHash::of(b"abc");
+        let text = hash.to_string();
+        assert_eq!(ContentHash::from_hex(&text), Some(hash));
+        for wrong in ["", &text[1..], &text.to_uppercase(), &format!("+{}", &text[1..]), &"é".repeat(32)] {
+            assert_eq!(ContentHash::from_hex(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -10,8 +10,8 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use loggia_domain::{SessionId, WorkspaceId};
-use serde::de::{DeserializeOwned, Deserializer, Error};
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error};
 
 use crate::problem::Problem;
 

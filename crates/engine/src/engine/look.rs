@@ -172,9 +172,9 @@ impl Shared {
         let mut sessions = self.sessions();
         let is_empty = sessions.get(&id).is_some_and(|slot| {
             Arc::strong_count(slot) == 1
-                && slot.try_lock().is_ok_and(|place| {
-                    place.as_ref().is_none_or(|handle| handle.commands.is_closed())
-                })
+                && slot
+                    .try_lock()
+                    .is_ok_and(|place| place.as_ref().is_none_or(|handle| handle.commands.is_closed()))
         });
         if is_empty {
             sessions.remove(&id);

@@ -43,7 +43,9 @@ impl Failures {
     /// How many seconds a peer has to wait, if any. Blames nobody.
     pub(crate) fn wait(&self, peer: Option<Peer>) -> Option<NonZeroU64> {
         let peers = self.forgotten_at.lock().unwrap_or_else(PoisonError::into_inner);
-        peers.get(&key(peer)).and_then(|forgotten| overdue(forgotten.saturating_duration_since(Instant::now())))
+        peers
+            .get(&key(peer))
+            .and_then(|forgotten| overdue(forgotten.saturating_duration_since(Instant::now())))
     }
 
     fn blame_at(&self, peer: Option<Peer>, now: Instant) -> Option<NonZeroU64> {

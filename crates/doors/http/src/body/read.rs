@@ -296,7 +296,10 @@ mod tests {
                 "/parts/0/size | is not known here; did you mean `very_large`?",
             ),
             (r#"{"name":"","parts":[{"size":1}]}"#, "/parts/0/size | must be text, and is a number"),
-            (r#"{"name":"","parts":[{"size":"small","offset":128}]}"#, "/parts/0/offset | must be a whole number from -128 to 127"),
+            (
+                r#"{"name":"","parts":[{"size":"small","offset":128}]}"#,
+                "/parts/0/offset | must be a whole number from -128 to 127",
+            ),
             (r#"{"name":"","notes":{"a":1}}"#, "/notes/a | must be true or false, and is a number"),
         ] {
             assert_eq!(fault(text), told, "{text}");

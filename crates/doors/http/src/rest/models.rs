@@ -10,8 +10,8 @@ use loggia_protocol_agent_server::{
 use crate::body::Body;
 use crate::door::Inner;
 use crate::problem::Problem;
-use crate::{model_name, nearest};
 use crate::rest::{Answer, Shared, blocking};
+use crate::{model_name, nearest};
 
 /// How many names are suggested for one that is not known.
 const SUGGESTED: usize = 3;

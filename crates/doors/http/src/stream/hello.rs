@@ -54,9 +54,5 @@ pub(super) fn server_hello(
 
 fn model_info(name: &ModelName) -> ModelInfo {
     let (provider, model_name) = model_name::split(name);
-    ModelInfo {
-        provider,
-        model_name,
-        capabilities: vec![ModelCapability::Chat, ModelCapability::Refactor],
-    }
+    ModelInfo { provider, model_name, capabilities: vec![ModelCapability::Chat, ModelCapability::Refactor] }
 }

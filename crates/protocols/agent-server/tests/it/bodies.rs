@@ -1,7 +1,5 @@
 use loggia_jsonrpc::{FieldError, decode};
-use loggia_protocol_agent_server::{
-    EventPage, Policy, Problem, ProblemType, Scope, Secret, SessionStatus,
-};
+use loggia_protocol_agent_server::{EventPage, Policy, Problem, ProblemType, Scope, Secret, SessionStatus};
 
 fn policy_fault(text: &str) -> String {
     let error: FieldError = decode::<Policy>(text).expect_err("a policy that must be refused");
