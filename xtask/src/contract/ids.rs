@@ -24,6 +24,8 @@ pub(super) struct Ids {
 struct Real {
     workspace: String,
     root: String,
+    /// What the policy is at, as `If-Match` has it.
+    revision: String,
     session: String,
     /// Not needed by anybody else: it is deleted.
     doomed: String,
@@ -40,13 +42,16 @@ impl Ids {
         let page = server.ask("GET", "/v1/workspaces", None)?;
         let workspace = text(&page["workspaces"][0], "workspace_id")?;
         let root = text(&page["workspaces"][0], "root_path")?;
+        let policy = server.ask("GET", &format!("/v1/workspaces/{workspace}/policy"), None)?;
+        let revision = format!("\"{}\"", policy["revision"]);
         let open = || {
             let session = server.ask("POST", "/v1/sessions", Some(&json!({ "workspace_id": workspace })))?;
             text(&session, "session_id")
         };
         let token = server.ask("POST", "/v1/tokens", Some(&json!({ "name": "doomed", "scope": "read" })))?;
         let doomed_token = text(&token["info"], "token_id")?;
-        Ok(Self { real: Some(Real { session: open()?, doomed: open()?, workspace, root }), doomed_token })
+        let real = Real { session: open()?, doomed: open()?, workspace, root, revision };
+        Ok(Self { real: Some(real), doomed_token })
     }
 
     /// The part of schemathesis's configuration that tells it.
@@ -76,6 +81,8 @@ impl Real {
              values = [{workspace}]\n\
              [dictionaries.roots]\n\
              values = [{root}]\n\
+             [dictionaries.revisions]\n\
+             values = [{revision}]\n\
              [parameters]\n\
              \"path.workspace_id\" = {workspace}\n\
              \"query.workspace_id\" = {workspace}\n\
@@ -83,9 +90,14 @@ impl Real {
              \"body.workspace_id\" = {{ dictionary = \"workspaces\", probability = 0.8 }}\n\
              \"body.root_path\" = {{ dictionary = \"roots\", probability = 0.5 }}\n\
              [[operations]]\n\
+             include-operation-id = \"putPolicy\"\n\
+             [operations.parameters]\n\
+             \"header.If-Match\" = {{ dictionary = \"revisions\", probability = 0.5 }}\n\
+             [[operations]]\n\
              include-operation-id = \"deleteSession\"\n\
              [operations.parameters]\n\
              \"path.session_id\" = {doomed}\n",
+            revision = quoted(&self.revision),
             session = quoted(&self.session),
             doomed = quoted(&self.doomed),
         )

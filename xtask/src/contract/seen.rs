@@ -26,6 +26,9 @@ const HARD: [&str; 9] = [
     "POST /v1/sessions/{session_id}/undo",
 ];
 
+/// Who reads the document has asked for it; schemathesis does not ask for it again.
+const DOCUMENT: &str = "/v1/openapi.json";
+
 /// How often each operation was answered with which status.
 pub(super) struct Seen(BTreeMap<String, BTreeMap<u64, usize>>);
 
@@ -36,7 +39,7 @@ impl Seen {
         let record: Value = serde_json::from_str(&text).context("the record is not JSON")?;
         let paths = document["paths"].as_object().context("the document has no paths")?;
         let mut all = BTreeMap::new();
-        for (path, item) in paths.iter().filter(|(path, _)| *path != STOP) {
+        for (path, item) in paths.iter().filter(|(path, _)| *path != STOP && *path != DOCUMENT) {
             let methods = item.as_object().into_iter().flatten().map(|(method, _)| method.to_uppercase());
             all.extend(methods.map(|method| (format!("{method} {path}"), BTreeMap::new())));
         }

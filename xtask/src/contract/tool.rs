@@ -16,9 +16,11 @@ use crate::shell;
 /// Pinned, so that a run says something about us and not about its news.
 const VERSION: &str = "4.32.5";
 
-/// What must hold for every answer: no fault of ours, and nothing that the document does not promise.
-const CHECKS: &str =
-    "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
+/// What must hold for every answer: no fault of ours, nothing that the document does not promise, and no success for
+/// what it does not allow.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
+    response_headers_conformance,response_schema_conformance,negative_data_rejection,missing_required_header,\
+    unsupported_method";
 
 /// Journals are JSON Lines, which schemathesis does not know.
 const HOOKS: &str =

@@ -3,6 +3,7 @@
 //! A workspace without one says so: its index is empty, and changes are not taken.
 
 mod builds;
+mod moment;
 
 use std::sync::Arc;
 
@@ -17,7 +18,9 @@ use crate::ask::WorkspacePath;
 use crate::body::Body;
 use crate::door::Inner;
 use crate::from_wire::leads_inside;
+use crate::problem::Problem;
 use crate::rest::index::builds::Times;
+use crate::rest::index::moment::{MOMENT, is_moment};
 use crate::rest::{Answer, Shared};
 use crate::to_wire::moment::moment;
 
@@ -55,6 +58,11 @@ pub(crate) async fn incremental(
 ) -> Answer<(StatusCode, Json<ChangesResult>)> {
     let workspace = inner.parts.engine.workspace(id).await?;
     let index = (inner.parts.index)(&workspace);
+    for (place, change) in params.changes.iter().enumerate() {
+        if change.timestamp.as_ref().is_some_and(|moment| !is_moment(&moment.0)) {
+            return Err(Problem::field(format!("/changes/{place}/timestamp"), MOMENT));
+        }
+    }
     let (mut paths, mut rejected) = (Vec::new(), Vec::new());
     for change in params.changes {
         let fault = if index.is_none() { Some(NO_INDEX) } else { fault(&change) };

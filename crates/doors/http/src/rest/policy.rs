@@ -141,8 +141,14 @@ fn precondition(headers: &HeaderMap) -> Answer<Precondition> {
             if tag == "*" {
                 return Ok(Precondition::Any);
             }
-            // A tag that is no revision of ours matches none.
-            revisions.extend(whole_number(tag.trim_matches('"')));
+            let (is_weak, bare) = tag.strip_prefix("W/").map_or((false, tag), |bare| (true, bare));
+            let inner = bare.strip_prefix('"').and_then(|bare| bare.strip_suffix('"'));
+            let Some(inner) = inner.filter(|inner| !inner.contains('"')) else {
+                let detail = "`if-match` names revisions in quotes, as `etag` does: \"3\"";
+                return Err(Problem::bad_request(detail));
+            };
+            // A weak tag never matches, as HTTP has it, nor does one that is no revision of ours.
+            revisions.extend(whole_number(inner).filter(|_| !is_weak));
         }
     }
     Ok(Precondition::OneOf(revisions))
@@ -154,15 +160,18 @@ mod tests {
 
     #[test]
     fn if_match_names_revisions() {
-        let read = |text: &'static str| {
-            precondition(&HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_static(text))])).unwrap()
+        let tried = |text: &'static str| {
+            precondition(&HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_static(text))]))
         };
+        let read = |text: &'static str| tried(text).unwrap();
         assert_eq!(precondition(&HeaderMap::new()).unwrap(), Precondition::Absent);
         assert_eq!(read("*"), Precondition::Any);
         assert_eq!(read("\"3\""), Precondition::OneOf(vec![3]));
-        assert_eq!(read("\"3\", 4"), Precondition::OneOf(vec![3, 4]));
-        // A weak tag never matches, as HTTP has it.
+        assert_eq!(read("\"3\", \"4\""), Precondition::OneOf(vec![3, 4]));
         assert_eq!(read("W/\"3\", \"x\", \"+3\""), Precondition::OneOf(vec![]));
+        for text in ["", "3", "{}", "\"3", "\"3\"4\"", "W/3", "\"3\","] {
+            assert!(tried(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -103,3 +103,18 @@ async fn a_head_is_an_answer_without_its_body() {
     assert_eq!(answer.body, "");
     assert_eq!(house.ask_as(None, "HEAD", "/v1/sessions", "").await.status, 401);
 }
+
+#[tokio::test]
+async fn another_method_is_answered_with_those_there_are() {
+    let house = House::new().await;
+    let session = house.session().await;
+    for (method, path, allowed) in [
+        ("PATCH", "/v1/sessions".to_owned(), "GET"),
+        ("DELETE", "/v1/stream".to_owned(), "GET"),
+        ("POST", format!("/v1/sessions/{session}/stream"), "GET"),
+    ] {
+        let answer = house.ask(method, &path, "").await;
+        assert_eq!(answer.status, 405, "{method} {path}");
+        assert!(answer.header("allow").is_some_and(|methods| methods.contains(allowed)), "{answer:?}");
+    }
+}

@@ -165,3 +165,14 @@ async fn a_build_is_told_with_its_beginning_and_its_end() {
     assert!(ended["finished_at"].as_str().unwrap() >= started.as_str(), "{ended}");
     assert_eq!(house.get(&house.workspace_path("")).await.json()["index"], ended);
 }
+
+#[tokio::test]
+async fn a_change_at_no_moment_is_pointed_at() {
+    let house = House::new().await;
+    let body = json!({"changes": [
+        {"type": "created", "file_path": "a.rs", "timestamp": "2025-12-30T10:35:12Z"},
+        {"type": "created", "file_path": "b.rs", "timestamp": "yesterday"},
+    ]});
+    let answer = house.ask("POST", &house.workspace_path("/index/incremental"), &body.to_string()).await;
+    assert_eq!(answer.problem(), "422 invalid-body /changes/1/timestamp");
+}

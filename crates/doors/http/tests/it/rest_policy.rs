@@ -48,6 +48,8 @@ async fn a_policy_read_and_put_back_is_the_same_and_a_stale_one_is_refused() {
         house.ask_more("PUT", &path, nonsense, policy.to_string()).await.problem(),
         "412 stale-revision"
     );
+    let unquoted = "content-type: application/json\r\nif-match: 2\r\n";
+    assert_eq!(house.ask_more("PUT", &path, unquoted, policy.to_string()).await.problem(), "400 bad-request");
     let any = "content-type: application/json\r\nif-match: *\r\n";
     house.ask_more("PUT", &path, any, stale.to_string()).await.ok(200);
     assert_eq!(house.get(&house.workspace_path("")).await.json()["policy_revision"], 3);
