@@ -135,16 +135,18 @@ fn is_method(verb: Verb, method: &Method) -> bool {
 /// The methods of a path, for those who used another one.
 fn allowed(path: &str) -> Option<HeaderValue> {
     let there = ENDPOINTS.iter().filter(|endpoint| endpoint.path == path);
-    let methods: Vec<&str> = there
-        .map(|endpoint| match endpoint.verb {
-            Verb::Get => "GET, HEAD",
-            Verb::Post => "POST",
-            Verb::Put => "PUT",
-            Verb::Delete => "DELETE",
-            Verb::WebSocket => "GET, CONNECT",
+    let mut methods: Vec<&str> = there
+        .flat_map(|endpoint| match endpoint.verb {
+            Verb::Get => &["GET", "HEAD"][..],
+            Verb::Post => &["POST"],
+            Verb::Put => &["PUT"],
+            Verb::Delete => &["DELETE"],
+            Verb::WebSocket => &["CONNECT", "GET"],
         })
+        .copied()
         .collect();
-    HeaderValue::from_str(&methods.join(", ")).ok().filter(|allowed| !allowed.is_empty())
+    methods.sort_unstable();
+    HeaderValue::from_str(&methods.join(",")).ok().filter(|allowed| !allowed.is_empty())
 }
 
 fn scope_name(scope: Scope) -> &'static str {

@@ -80,7 +80,7 @@ async fn a_key_nobody_knows_is_refused_in_every_object_of_every_request() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_told_in_plain_words() {
+async fn bad_bodies_and_queries_are_told_in_plain_words() {
     /// What readers of the text would have to know Rust for.
     const FOREIGN: [&str; 16] = [
         "expected",
