@@ -4,6 +4,7 @@
 //! things, well formed and broken. Knows nothing of the product but its command line and its ready line.
 
 mod ids;
+mod seen;
 mod server;
 mod tool;
 
@@ -12,6 +13,7 @@ use clap::Args;
 
 use crate::workspace;
 use ids::Ids;
+use seen::Seen;
 use server::Server;
 use tool::Schemathesis;
 
@@ -32,15 +34,23 @@ pub(crate) fn run(arguments: &ContractArguments) -> anyhow::Result<()> {
     let tool = Schemathesis::install(&directory)?;
     let place = directory.join(format!("run-{}", std::process::id()));
     let mut server = Server::start(&place)?;
-    let ids = Ids::make(&server)?;
-    // Once with ids that nobody has, as a stranger would, and once with real ones, which get further.
+    let document = server.ask("GET", "/v1/openapi.json", None)?;
+    // Once as a stranger would, with ids that nobody has, and once with real ones, which get further. The real things
+    // are made between the two: whoever asks for anything at random deletes what there is.
     let mut failed = Vec::new();
-    for (name, known) in [("with ids that nobody has", None), ("with real ids", Some(&ids))] {
+    for (name, is_stranger) in [("with ids that nobody has", true), ("with real ids", false)] {
         println!("\n== {name} ==");
-        if let Err(error) = tool.run(&server, &place, known, arguments) {
+        let ids = if is_stranger { Ids::of_nobody() } else { Ids::make(&server)? };
+        let record = place.join("requests.har");
+        if let Err(error) = tool.run(&server, &place, &ids, &record, arguments) {
             failed.push(format!("{name}: {error}"));
         }
         server.check_alive()?;
+        let seen = Seen::read(&record, &document)?;
+        print!("answers, by status:\n{}", seen.table());
+        if let Err(error) = seen.check(!is_stranger) {
+            failed.push(format!("{name}: {error}"));
+        }
     }
     server.stop()?;
     let log = std::fs::read_to_string(server.log()).context("cannot read the server's log")?;

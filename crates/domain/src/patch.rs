@@ -13,6 +13,23 @@ impl ContentHash {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
+
+    /// A hash as it is written: 64 hexadecimal digits, in small letters, so that each has one spelling.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Some(byte - b'0'),
+            b'a'..=b'f' => Some(byte - b'a' + 10),
+            _ => None,
+        };
+        let mut hash = [0; 32];
+        if text.len() != 2 * hash.len() {
+            return None;
+        }
+        for (byte, pair) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        }
+        Some(Self(hash))
+    }
 }
 
 impl std::fmt::Display for ContentHash {
@@ -137,4 +154,19 @@ pub enum PatchFailure {
         /// What the system or the client said.
         message: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_read_as_it_is_written() {
+        let hash = ContentHash::of(b"abc");
+        let text = hash.to_string();
+        assert_eq!(ContentHash::from_hex(&text), Some(hash));
+        for wrong in ["", &text[1..], &text.to_uppercase(), &format!("+{}", &text[1..]), &"é".repeat(32)] {
+            assert_eq!(ContentHash::from_hex(wrong), None, "{wrong}");
+        }
+    }
 }

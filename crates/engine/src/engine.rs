@@ -20,7 +20,7 @@ use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use look::LookError;
+pub use look::{Glance, LookError};
 
 use crate::counts::Counters;
 use crate::engine::current_model::CurrentModel;

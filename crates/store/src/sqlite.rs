@@ -1,5 +1,6 @@
 //! The store as the engine sees it.
 
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use loggia_domain::{
@@ -33,8 +34,9 @@ impl SqliteStore {
     /// # Errors
     /// [`OpenError`]; nothing is changed then.
     pub fn open(directory: &Path) -> Result<Self, OpenError> {
-        std::fs::create_dir_all(directory)
-            .map_err(|source| OpenError::NotWritable { path: directory.to_owned(), source })?;
+        // What was said in sessions is in there: nobody else looks in, wherever the directory lies.
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+        made.map_err(|source| OpenError::NotWritable { path: directory.to_owned(), source })?;
         let lock = StoreLock::take(&directory.join("store.lock"))?;
         let database = directory.join("store.sqlite");
         let writer = Writer::start(&database)?;

@@ -1,8 +1,9 @@
 //! The product, running in a directory of its own.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -36,7 +37,9 @@ impl Server {
     pub(super) fn start(place: &Path) -> anyhow::Result<Self> {
         shell::run(&mut shell::cargo(["build", "--locked", "--package", "loggia"]))?;
         let project = place.join("project");
-        std::fs::create_dir_all(&project).with_context(|| format!("cannot make `{}`", project.display()))?;
+        // The record of requests and the token are in there: nobody else looks in.
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&project);
+        made.with_context(|| format!("cannot make `{}`", project.display()))?;
         let script = place.join("script.toml");
         std::fs::write(&script, SCRIPT).context("cannot write the script")?;
         let log = place.join("server.log");
@@ -98,12 +101,13 @@ impl Server {
         read_answer(&answer).with_context(|| format!("{method} {path}"))
     }
 
-    /// Fails if the server has ended or does not answer.
+    /// Fails if the server has ended, does not answer, or no longer knows our token: then the requests before this one
+    /// were refused at the door, and found nothing.
     pub(super) fn check_alive(&mut self) -> anyhow::Result<()> {
         if let Some(status) = self.child.try_wait().context("cannot look after the server")? {
             bail!("the server ended by itself ({status}), see {}", self.log.display());
         }
-        self.ask("GET", "/v1/health", None).map(drop)
+        self.ask("GET", "/v1/tokens", None).map(drop)
     }
 
     /// Ends the server as its clients do.

@@ -16,16 +16,18 @@ use crate::shell;
 /// Pinned, so that a run says something about us and not about its news.
 const VERSION: &str = "4.32.5";
 
-/// What must hold for every answer: no fault of ours, and nothing that the document does not promise.
-const CHECKS: &str =
-    "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
+/// What must hold for every answer: no fault of ours, nothing that the document does not promise, and no success for
+/// what it does not allow.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
+    response_headers_conformance,response_schema_conformance,negative_data_rejection,missing_required_header,\
+    unsupported_method";
 
 /// Journals are JSON Lines, which schemathesis does not know.
 const HOOKS: &str =
     "import schemathesis\n\nschemathesis.serializer.alias(\"application/x-ndjson\", \"text/plain\")\n";
 
 /// Would end the server; the chore asks for it itself, at the end.
-const STOP: &str = "/v1/stop";
+pub(super) const STOP: &str = "/v1/stop";
 
 /// The installed tool.
 pub(super) struct Schemathesis(PathBuf);
@@ -51,14 +53,15 @@ impl Schemathesis {
         &self,
         server: &Server,
         place: &Path,
-        ids: Option<&Ids>,
+        ids: &Ids,
+        record: &Path,
         arguments: &ContractArguments,
     ) -> anyhow::Result<()> {
         // In a file and not on the command line, where everybody on the machine could read the token.
         let bearer = Value::from(format!("Bearer {}", server.token));
         let hooks = place.join("hooks.py");
         let mut configuration = format!("hooks = \"hooks.py\"\nheaders = {{ Authorization = {bearer} }}\n");
-        configuration.extend(ids.map(Ids::configuration));
+        configuration.push_str(&ids.configuration());
         let file = place.join("schemathesis.toml");
         std::fs::write(&hooks, HOOKS).with_context(|| format!("cannot write `{}`", hooks.display()))?;
         std::fs::write(&file, configuration).with_context(|| format!("cannot write `{}`", file.display()))?;
@@ -70,6 +73,7 @@ impl Schemathesis {
         command.args(["--continue-on-failure", "--suppress-health-check", "all", "--warnings", "off"]);
         command.args(["--max-examples", &arguments.examples.to_string()]);
         command.args(["--seed", &arguments.seed.to_string()]);
+        command.arg("--report-har-path").arg(record);
         shell::run(&mut command)
     }
 }

@@ -1,15 +1,17 @@
 //! What a request asks for in its address: the ids in its path and its query.
 //!
-//! What always holds: an id that cannot be one is a thing that is not there, whatever it is made of.
+//! What always holds: an id that cannot be one is a thing that is not there, whatever it is made of; a number is digits
+//! and nothing else.
 
-use std::num::NonZeroU64;
+mod query;
+
 use std::str::FromStr;
 
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use loggia_domain::{SessionId, WorkspaceId};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Deserializer, Error};
 
 use crate::problem::Problem;
 
@@ -33,14 +35,22 @@ pub(crate) struct Paging {
 }
 
 /// How many at most: a number from 1 on.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Limit(NonZeroU64);
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit(u64);
 
 impl Limit {
     /// What was asked for, and no more than `most`.
     pub(crate) fn up_to(self, most: usize) -> usize {
-        usize::try_from(self.0.get()).unwrap_or(most).min(most)
+        usize::try_from(self.0).unwrap_or(most).min(most)
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match u64::deserialize(deserializer)? {
+            0 => Err(D::Error::custom("must be 1 or more")),
+            most => Ok(Self(most)),
+        }
     }
 }
 
@@ -63,12 +73,15 @@ impl<S: Send + Sync> FromRequestParts<S> for WorkspacePath {
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let query = Query::<T>::from_request_parts(parts, state).await;
-        query.map(|Query(query)| Self(query)).map_err(|refused| {
-            Problem::bad_request(format!("the query cannot be read: {}", refused.body_text()))
-        })
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let asked = query::read(parts.uri.query().unwrap_or_default());
+        asked.map(Self).map_err(|fault| Problem::bad_request(format!("the query cannot be read: {fault}")))
     }
+}
+
+/// A whole number as people write it: digits, and neither a sign nor a space.
+pub(crate) fn whole_number(text: &str) -> Option<u64> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
 /// The id in a path.

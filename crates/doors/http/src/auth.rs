@@ -11,6 +11,8 @@ pub(crate) mod pairing;
 pub(crate) mod secret;
 pub(crate) mod tokens;
 
+use std::num::NonZeroU64;
+
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use loggia_protocol_agent_server::{BEARER_SUBPROTOCOL_PREFIX, ProblemType, Scope};
@@ -62,17 +64,24 @@ impl Auth {
                 tracing::info!(peer = peer.map(tracing::field::display), "authentication refused");
                 Problem::of(ProblemType::Unauthorized, detail)
             }
-            Some(wait) => {
-                let detail = format!("too many wrong tries from your address; wait {wait} s");
-                Problem::of(ProblemType::RateLimited, detail).retry_after(wait)
-            }
+            Some(wait) => wait_first(wait),
         }
+    }
+
+    /// Refuses whoever was wrong too often and has to wait, without looking at what they try now.
+    pub(crate) fn check_patience(&self, peer: Option<Peer>) -> Result<(), Problem> {
+        self.failures.wait(peer).map_or(Ok(()), |wait| Err(wait_first(wait)))
     }
 }
 
 /// How to be let in.
 const HOW_TO: &str =
     "send `authorization: Bearer TOKEN`; the first token is in the file `token` in the data directory";
+
+fn wait_first(wait: NonZeroU64) -> Problem {
+    let detail = format!("too many wrong tries from your address; wait {wait} s");
+    Problem::of(ProblemType::RateLimited, detail).retry_after(wait)
+}
 
 fn unauthorized() -> Problem {
     Problem::of(ProblemType::Unauthorized, HOW_TO)

@@ -6,8 +6,12 @@
 //! - no more than a body's limit is ever held in memory, whatever the headers say;
 //! - a compressed body is refused unread: a few bytes could become gigabytes;
 //! - no key comes twice in an object, and nothing nests deeper than [`MAX_JSON_DEPTH`];
-//! - text that cannot be read is a 400, JSON of the wrong shape a 422 with a pointer.
+//! - text that cannot be read is a 400, JSON of the wrong shape a 422 with a pointer;
+//! - a key that its type does not know is such a shape: somebody mistyped it, and passing it over would do something
+//!   else than was asked.
 
+mod fault;
+mod read;
 mod strict;
 
 use std::time::Duration;
@@ -23,6 +27,8 @@ use serde_json::error::Category;
 
 use crate::body::strict::Strict;
 use crate::problem::Problem;
+
+pub(crate) use crate::body::fault::Fault;
 
 /// How long a body may take to arrive: eight megabytes over a slow line, not a connection held open on purpose.
 const BODY_DEADLINE: Duration = Duration::from_secs(30);
@@ -129,15 +135,19 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
         return Err(Problem::bad_request(detail));
     }
     if let Err(error) = serde_json::from_str::<Strict>(text) {
-        return Err(match error.classify() {
-            Category::Data => decode::<Strict>(text).map_or_else(
-                |field| Problem::shape(&field),
-                |_| Problem::bad_request("the body is not JSON"),
-            ),
-            _ => Problem::bad_request(format!("the body is not JSON: {error}")),
+        return Err(match (error.classify(), decode::<Strict>(text)) {
+            (Category::Data, Err(field)) => Problem::field(field.pointer(), field.message()),
+            (category, _) => not_json(category, &error),
         });
     }
-    decode(text).map_err(|field| Problem::shape(&field))
+    read::read(text).map_err(|fault| Problem::field(fault.pointer(), fault.message()))
+}
+
+fn not_json(category: Category, error: &serde_json::Error) -> Problem {
+    Problem::bad_request(match category {
+        Category::Eof => "the body is not JSON: it ends too early".to_owned(),
+        _ => format!("the body is not JSON: look at line {}, column {}", error.line(), error.column()),
+    })
 }
 
 #[cfg(test)]

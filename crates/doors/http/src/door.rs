@@ -12,6 +12,7 @@ use crate::auth::Auth;
 use crate::auth::tokens::{TokenError, Tokens};
 use crate::metrics::Metrics;
 use crate::pages::Marks;
+use crate::rest::index::Builds;
 use crate::stream::Streams;
 
 /// What a door is put together from.
@@ -59,6 +60,7 @@ pub(crate) struct Inner {
     pub(crate) metrics: Metrics,
     pub(crate) streams: Streams,
     pub(crate) marks: Marks,
+    pub(crate) builds: Builds,
     pub(crate) started: Instant,
 }
 
@@ -86,8 +88,9 @@ impl Door {
     /// If the tokens cannot be read or made.
     pub fn new(parts: Parts, settings: Settings) -> Result<Self, DoorError> {
         let auth = Auth::open(&settings.data)?;
-        let (metrics, streams, marks) = (Metrics::default(), Streams::default(), Marks::default());
-        let inner = Inner { parts, settings, auth, metrics, streams, marks, started: Instant::now() };
+        let (metrics, streams) = (Metrics::default(), Streams::default());
+        let (marks, builds) = (Marks::default(), Builds::default());
+        let inner = Inner { parts, settings, auth, metrics, streams, marks, builds, started: Instant::now() };
         Ok(Self(Arc::new(inner)))
     }
 }

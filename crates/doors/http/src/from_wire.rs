@@ -21,4 +21,4 @@ pub(crate) use answer::answer;
 pub(crate) use context::{Buffer, prompt, update};
 pub(crate) use heard::Heard;
 pub(crate) use hello::{Greeting, greeting, sorted};
-pub(crate) use report::{changed_paths, command_report, patch_report};
+pub(crate) use report::{changed_paths, command_report, leads_inside, patch_report};

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderValue, Method, Uri};
+use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use loggia_protocol_agent_server::{ENDPOINTS, MAX_BODY_BYTES, ProblemType, Scope, Verb};
@@ -43,7 +43,11 @@ pub(crate) async fn pass(State(inner): State<Arc<Inner>>, mut request: Request, 
         Err(problem) => problem.into_response(),
     };
     let mut response = as_problem(response, &uri);
+    let is_wrong_method = response.status() == StatusCode::METHOD_NOT_ALLOWED;
     let headers = response.headers_mut();
+    if is_wrong_method && let Some(allowed) = route.as_ref().and_then(|route| allowed(route.as_str())) {
+        headers.entry(ALLOW).or_insert(allowed);
+    }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     origin.allow(headers);
@@ -130,6 +134,23 @@ fn is_method(verb: Verb, method: &Method) -> bool {
         // HTTP/2 opens a WebSocket with `CONNECT`. `HEAD` is served by whoever serves `GET`.
         Verb::WebSocket => method == Method::GET || method == Method::HEAD || method == Method::CONNECT,
     }
+}
+
+/// The methods of a path, for those who used another one.
+fn allowed(path: &str) -> Option<HeaderValue> {
+    let there = ENDPOINTS.iter().filter(|endpoint| endpoint.path == path);
+    let mut methods: Vec<&str> = there
+        .flat_map(|endpoint| match endpoint.verb {
+            Verb::Get => &["GET", "HEAD"][..],
+            Verb::Post => &["POST"],
+            Verb::Put => &["PUT"],
+            Verb::Delete => &["DELETE"],
+            Verb::WebSocket => &["CONNECT", "GET"],
+        })
+        .copied()
+        .collect();
+    methods.sort_unstable();
+    HeaderValue::from_str(&methods.join(",")).ok().filter(|allowed| !allowed.is_empty())
 }
 
 fn scope_name(scope: Scope) -> &'static str {

@@ -20,6 +20,8 @@ mod guard;
 mod identity;
 mod listen;
 mod metrics;
+mod model_name;
+mod nearest;
 mod pages;
 mod peer;
 mod private_file;

@@ -59,14 +59,10 @@ impl Problem {
     /// A body with a field that does not fit.
     pub(crate) fn field(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         let (pointer, message) = (pointer.into(), message.into());
-        let mut problem = Self::of(ProblemType::InvalidBody, format!("{pointer}: {message}"));
+        let detail = if pointer.is_empty() { message.clone() } else { format!("{pointer}: {message}") };
+        let mut problem = Self::of(ProblemType::InvalidBody, detail);
         problem.0.problem.errors.push(FieldProblem { pointer, message });
         problem
-    }
-
-    /// A body that does not have its type's shape.
-    pub(crate) fn shape(field: &loggia_jsonrpc::FieldError) -> Self {
-        Self(Box::new(Answer { problem: wire::Problem::invalid_body(field), retry_after: None }))
     }
 
     /// The problem a status stands for, when whoever answered said no more.

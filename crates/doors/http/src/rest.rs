@@ -4,6 +4,7 @@
 //! `problem`. Nothing here decides what a session does.
 
 pub(crate) mod contract;
+mod disk;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod health;

@@ -42,7 +42,7 @@ pub(crate) use streams::Streams;
 pub use timing::Timing;
 
 use crate::Identity;
-use crate::ask::SessionPath;
+use crate::ask::{SessionPath, whole_number};
 use crate::door::Inner;
 use crate::problem::Problem;
 use crate::stream::session::Visit;
@@ -112,8 +112,8 @@ fn known(identity: Option<Extension<Identity>>) -> Result<Identity, Problem> {
 /// The event after which to begin, if the client names one.
 fn after(query: &str) -> Result<Option<Seq>, Problem> {
     let Some(given) = query.split('&').find_map(|pair| pair.strip_prefix("after=")) else { return Ok(None) };
-    let unreadable = |_| Problem::bad_request("`after` is the number of an event: digits only");
-    given.parse().map(|seq| Some(Seq(seq))).map_err(unreadable)
+    let unreadable = || Problem::bad_request("`after` is the number of an event: digits only");
+    whole_number(given).map(|seq| Some(Seq(seq))).ok_or_else(unreadable)
 }
 
 fn accept(

@@ -195,15 +195,8 @@ impl StateRow {
     }
 
     fn state(&self) -> Result<FileState, String> {
-        let wrong = || format!("`{}` is no hash", self.hash);
-        let mut bytes = [0; 32];
-        if self.hash.len() != 64 || !self.hash.is_ascii() {
-            return Err(wrong());
-        }
-        for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
-            *byte = u8::from_str_radix(&self.hash[at..at + 2], 16).map_err(|_| wrong())?;
-        }
-        Ok(FileState { hash: ContentHash(bytes), mode: self.mode, is_link: self.link })
+        let hash = ContentHash::from_hex(&self.hash).ok_or_else(|| format!("`{}` is no hash", self.hash))?;
+        Ok(FileState { hash, mode: self.mode, is_link: self.link })
     }
 }
 

@@ -11,10 +11,10 @@ use loggia_domain::{
 };
 
 use crate::counts::Counts;
-use crate::engine::Engine;
+use crate::engine::{Engine, Shared};
 use crate::error::EngineError;
 use crate::policy::Verdict;
-use crate::session::State;
+use crate::session::{Command, SessionHandle, State};
 
 /// How many events are read at a time.
 const PAGE: usize = 512;
@@ -37,6 +37,15 @@ pub enum LookError {
     /// The tool could not.
     #[error(transparent)]
     Tool(#[from] ToolError),
+}
+
+/// How a session was found.
+#[derive(Debug)]
+pub enum Glance {
+    /// In memory: this is how it is now.
+    Live(Arc<State>),
+    /// In the store only. Nothing runs there, whatever the state says.
+    Stored(Box<State>),
 }
 
 impl Engine {
@@ -68,6 +77,20 @@ impl Engine {
             }
         }
         state.ok_or(EngineError::BadJournal(id))
+    }
+
+    /// How a session is, without bringing it into memory: from its task if it is there, else from its journal.
+    ///
+    /// # Errors
+    /// If there is no such session, or the store cannot.
+    pub async fn glance(&self, id: SessionId) -> Result<Glance, EngineError> {
+        if let Some(handle) = self.shared.if_loaded(id).await
+            && let Some(state) = handle.ask(|answer| Command::State { answer }).await
+        {
+            return Ok(Glance::Live(state));
+        }
+        self.shared.forget_empty(id);
+        Ok(Glance::Stored(Box::new(self.peek(id).await?)))
     }
 
     /// Opens a workspace, to see whether that can be done.
@@ -132,5 +155,29 @@ impl Engine {
     /// What has happened since the engine started.
     pub fn counts(&self) -> Counts {
         self.shared.counters.counts()
+    }
+}
+
+impl Shared {
+    /// A session's task, if it has one. Waits for one that is being loaded; begins none.
+    async fn if_loaded(&self, id: SessionId) -> Option<SessionHandle> {
+        let slot = Arc::clone(self.sessions().get(&id)?);
+        let handle = slot.lock().await.clone();
+        handle.filter(|handle| !handle.commands.is_closed())
+    }
+
+    /// Takes an empty slot off the map. A session that leaves memory does that itself, unless somebody looks into its
+    /// slot just then.
+    fn forget_empty(&self, id: SessionId) {
+        let mut sessions = self.sessions();
+        let is_empty = sessions.get(&id).is_some_and(|slot| {
+            Arc::strong_count(slot) == 1
+                && slot
+                    .try_lock()
+                    .is_ok_and(|place| place.as_ref().is_none_or(|handle| handle.commands.is_closed()))
+        });
+        if is_empty {
+            sessions.remove(&id);
+        }
     }
 }

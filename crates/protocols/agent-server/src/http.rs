@@ -38,43 +38,61 @@ pub use token::{
 pub use workspace::{RegisterWorkspaceParams, Workspace, WorkspacePage};
 
 use crate::message::{CLIENT, SERVER};
+use crate::schema::SchemaInfo;
 
-/// Every body, with the side that writes it. [`Endpoint::request`] and [`Endpoint::answer`] name these rows.
-///
-/// The specification names the endpoints and leaves their bodies open, hence every row's origin.
-pub const BODIES: &[MessageInfo] = &[
-    body::<Problem>("problem", SERVER),
-    body::<Health>("health", SERVER),
-    body::<WorkspacePage>("workspace_page", SERVER),
-    body::<RegisterWorkspaceParams>("register_workspace_params", CLIENT),
-    body::<Workspace>("workspace", SERVER),
-    body::<PolicyCheckParams>("policy_check_params", CLIENT),
-    body::<PolicyCheckResult>("policy_check_result", SERVER),
-    body::<IndexStatus>("index_status", SERVER),
-    body::<ChangesParams>("changes_params", CLIENT),
-    body::<ChangesResult>("changes_result", SERVER),
-    body::<SearchResult>("search_result", SERVER),
-    body::<CreateSessionParams>("create_session_params", CLIENT),
-    body::<Session>("session", SERVER),
-    body::<SessionPage>("session_page", SERVER),
-    body::<EventPage>("event_page", SERVER),
-    body::<RenameSessionParams>("rename_session_params", CLIENT),
-    body::<ForkSessionParams>("fork_session_params", CLIENT),
-    body::<UndoParams>("undo_params", CLIENT),
-    body::<UndoResult>("undo_result", SERVER),
-    body::<ModelList>("model_list", SERVER),
-    body::<CurrentModel>("current_model", CLIENT),
-    body::<PairStartResult>("pair_start_result", SERVER),
-    body::<PairParams>("pair_params", CLIENT),
-    body::<PairResult>("pair_result", SERVER),
-    body::<CreateTokenParams>("create_token_params", CLIENT),
-    body::<CreatedToken>("created_token", SERVER),
-    body::<TokenList>("token_list", SERVER),
-    body::<DoctorReport>("doctor_report", SERVER),
-];
+/// Declares a list of bodies once, as what can be read and written and as what is described.
+macro_rules! bodies {
+    (
+        $(#[doc = $doc:literal])+
+        $rows:ident, $schemas:ident:
+        $( $body:ident = $name:literal from $sender:ident, )+
+    ) => {
+        $(#[doc = $doc])+
+        pub const $rows: &[MessageInfo] = &[$( body::<$body>($name, $sender) ),+];
+        pub(crate) const $schemas: &[SchemaInfo] = &[$( SchemaInfo::body::<$body>($name, $sender) ),+];
+    };
+}
 
-/// The bodies that people write: an unknown key is refused in these.
-pub const STRICT_BODIES: &[MessageInfo] = &[body::<Policy>("policy", CLIENT)];
+bodies! {
+    /// Every body, with the side that writes it. [`Endpoint::request`] and [`Endpoint::answer`] name these rows.
+    ///
+    /// The specification names the endpoints and leaves their bodies open, hence every row's origin.
+    BODIES, BODY_SCHEMAS:
+    Problem = "problem" from SERVER,
+    Health = "health" from SERVER,
+    WorkspacePage = "workspace_page" from SERVER,
+    RegisterWorkspaceParams = "register_workspace_params" from CLIENT,
+    Workspace = "workspace" from SERVER,
+    PolicyCheckParams = "policy_check_params" from CLIENT,
+    PolicyCheckResult = "policy_check_result" from SERVER,
+    IndexStatus = "index_status" from SERVER,
+    ChangesParams = "changes_params" from CLIENT,
+    ChangesResult = "changes_result" from SERVER,
+    SearchResult = "search_result" from SERVER,
+    CreateSessionParams = "create_session_params" from CLIENT,
+    Session = "session" from SERVER,
+    SessionPage = "session_page" from SERVER,
+    EventPage = "event_page" from SERVER,
+    RenameSessionParams = "rename_session_params" from CLIENT,
+    ForkSessionParams = "fork_session_params" from CLIENT,
+    UndoParams = "undo_params" from CLIENT,
+    UndoResult = "undo_result" from SERVER,
+    ModelList = "model_list" from SERVER,
+    CurrentModel = "current_model" from CLIENT,
+    PairStartResult = "pair_start_result" from SERVER,
+    PairParams = "pair_params" from CLIENT,
+    PairResult = "pair_result" from SERVER,
+    CreateTokenParams = "create_token_params" from CLIENT,
+    CreatedToken = "created_token" from SERVER,
+    TokenList = "token_list" from SERVER,
+    DoctorReport = "doctor_report" from SERVER,
+}
+
+bodies! {
+    /// The bodies that people write, on disk too: their types refuse an unknown key wherever they are read.
+    STRICT_BODIES, STRICT_BODY_SCHEMAS:
+    Policy = "policy" from CLIENT,
+}
 
 const fn body<B: serde::Serialize + serde::de::DeserializeOwned>(
     name: &'static str,

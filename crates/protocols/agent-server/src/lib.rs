@@ -10,7 +10,9 @@
 //! - **Absence:** an optional field that has no value is left out, never `null`. The one exception is `error`
 //!   in `client.patch_apply_result`, which the specification shows as `null`. On input `null` and absent are
 //!   the same.
-//! - **Unknown fields** are ignored, except in policies: people write those, and an unknown key is a typo.
+//! - **Unknown fields** are ignored, so that a peer may be newer than we are. Not so in the bodies of requests: an
+//!   unknown key is a typo there, and their schemas are closed. The types of policies refuse it by themselves,
+//!   since people write those on disk too; for the others it is the server that does.
 //! - **Open words:** where a peer may be newer than we are (capabilities, phases, codes), an unknown word is
 //!   kept as it came. Words that decide what is allowed (scopes, decisions) are closed.
 //! - Every message writes its own `type`, first.

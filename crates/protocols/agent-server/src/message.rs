@@ -13,6 +13,7 @@ use crate::client::{
     UserMessage,
 };
 use crate::error::ServerError;
+use crate::schema::SchemaInfo;
 use crate::server::{
     ClientEcho, CommandRequestApproval, MessageFinal, PatchProposed, Plan, RetrieveStatus, ServerHello,
     SessionNotice, SessionStateUpdate, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval,
@@ -29,32 +30,41 @@ pub trait Message: Serialize + DeserializeOwned {
     const TYPE: &'static str;
 }
 
-/// Every message of the stream, in the order of the specification.
-pub const MESSAGES: &[MessageInfo] = &[
-    row::<ClientHello>(CLIENT),
-    row::<UserMessage>(CLIENT),
-    row::<ContextUpdate>(CLIENT),
-    row::<ApprovalResponse>(CLIENT),
-    row::<PatchApplyResult>(CLIENT),
-    row::<CommandResult>(CLIENT),
-    row::<Cancel>(CLIENT),
-    row::<FileChanges>(CLIENT),
-    row::<ServerHello>(SERVER),
-    row::<Thinking>(SERVER),
-    row::<Plan>(SERVER),
-    row::<RetrieveStatus>(SERVER),
-    row::<ToolExecute>(SERVER),
-    row::<PatchProposed>(SERVER),
-    row::<ToolRequestApproval>(SERVER),
-    row::<CommandRequestApproval>(SERVER),
-    row::<Token>(SERVER),
-    row::<MessageFinal>(SERVER),
-    row::<ServerError>(SERVER),
-    row::<SessionStateUpdate>(SERVER),
-    row::<ToolOutput>(SERVER).from_peers(),
-    row::<ClientEcho>(SERVER).from_peers(),
-    row::<SessionNotice>(SERVER).from_peers(),
-];
+/// Declares the messages once, as what can be read and written and as what is described.
+macro_rules! messages {
+    ($(#[doc = $doc:literal])+ $( $message:ident from $sender:ident $(.$mark:ident())?, )+) => {
+        $(#[doc = $doc])+
+        pub const MESSAGES: &[MessageInfo] = &[$( row::<$message>($sender)$(.$mark())? ),+];
+        pub(crate) const MESSAGE_SCHEMAS: &[SchemaInfo] = &[$( SchemaInfo::message::<$message>($sender) ),+];
+    };
+}
+
+messages! {
+    /// Every message of the stream, in the order of the specification.
+    ClientHello from CLIENT,
+    UserMessage from CLIENT,
+    ContextUpdate from CLIENT,
+    ApprovalResponse from CLIENT,
+    PatchApplyResult from CLIENT,
+    CommandResult from CLIENT,
+    Cancel from CLIENT,
+    FileChanges from CLIENT,
+    ServerHello from SERVER,
+    Thinking from SERVER,
+    Plan from SERVER,
+    RetrieveStatus from SERVER,
+    ToolExecute from SERVER,
+    PatchProposed from SERVER,
+    ToolRequestApproval from SERVER,
+    CommandRequestApproval from SERVER,
+    Token from SERVER,
+    MessageFinal from SERVER,
+    ServerError from SERVER,
+    SessionStateUpdate from SERVER,
+    ToolOutput from SERVER.from_peers(),
+    ClientEcho from SERVER.from_peers(),
+    SessionNotice from SERVER.from_peers(),
+}
 
 const fn row<M: Message>(sender: &'static str) -> MessageInfo {
     MessageInfo::new::<Tagged<M>>(M::TYPE, sender)

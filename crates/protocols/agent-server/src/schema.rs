@@ -7,6 +7,7 @@
 //! - What clients send is described as we read it, `null` for an absent field included. What the server sends is
 //!   described as we write it: a field that is always there is required, and none is ever `null`.
 //! - Lists of words that may grow take any text; closed ones do not.
+//! - Messages may hold fields that their reader does not know. The body of a request may not: somebody mistyped it.
 
 mod shape;
 
@@ -15,23 +16,8 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-use crate::client::{
-    ApprovalResponse, Cancel, ClientHello, CommandResult, ContextUpdate, FileChanges, PatchApplyResult,
-    UserMessage,
-};
-use crate::error::ServerError;
-use crate::http::{
-    ChangesParams, ChangesResult, CreateSessionParams, CreateTokenParams, CreatedToken, CurrentModel,
-    DoctorReport, EventPage, ForkSessionParams, Health, IndexStatus, ModelList, PairParams, PairResult,
-    PairStartResult, Policy, PolicyCheckParams, PolicyCheckResult, Problem, RegisterWorkspaceParams,
-    RenameSessionParams, SearchResult, Session, SessionPage, TokenList, UndoParams, UndoResult, Workspace,
-    WorkspacePage,
-};
-use crate::message::{CLIENT, Message, SERVER};
-use crate::server::{
-    ClientEcho, CommandRequestApproval, MessageFinal, PatchProposed, Plan, RetrieveStatus, ServerHello,
-    SessionNotice, SessionStateUpdate, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval,
-};
+use crate::http::{BODY_SCHEMAS, STRICT_BODY_SCHEMAS};
+use crate::message::{CLIENT, MESSAGE_SCHEMAS, Message};
 
 /// What every schema's `$id` begins with.
 const ID_PREFIX: &str = "urn:loggia:agent-server:v1:";
@@ -48,62 +34,37 @@ pub struct SchemaInfo {
 
 /// A schema for every row of [`MESSAGES`](crate::MESSAGES), [`BODIES`](crate::BODIES) and
 /// [`STRICT_BODIES`](crate::STRICT_BODIES), in their order.
-pub const SCHEMAS: &[SchemaInfo] = &[
-    message::<ClientHello>(CLIENT),
-    message::<UserMessage>(CLIENT),
-    message::<ContextUpdate>(CLIENT),
-    message::<ApprovalResponse>(CLIENT),
-    message::<PatchApplyResult>(CLIENT),
-    message::<CommandResult>(CLIENT),
-    message::<Cancel>(CLIENT),
-    message::<FileChanges>(CLIENT),
-    message::<ServerHello>(SERVER),
-    message::<Thinking>(SERVER),
-    message::<Plan>(SERVER),
-    message::<RetrieveStatus>(SERVER),
-    message::<ToolExecute>(SERVER),
-    message::<PatchProposed>(SERVER),
-    message::<ToolRequestApproval>(SERVER),
-    message::<CommandRequestApproval>(SERVER),
-    message::<Token>(SERVER),
-    message::<MessageFinal>(SERVER),
-    message::<ServerError>(SERVER),
-    message::<SessionStateUpdate>(SERVER),
-    message::<ToolOutput>(SERVER),
-    message::<ClientEcho>(SERVER),
-    message::<SessionNotice>(SERVER),
-    body::<Problem>("problem", SERVER),
-    body::<Health>("health", SERVER),
-    body::<WorkspacePage>("workspace_page", SERVER),
-    body::<RegisterWorkspaceParams>("register_workspace_params", CLIENT),
-    body::<Workspace>("workspace", SERVER),
-    body::<PolicyCheckParams>("policy_check_params", CLIENT),
-    body::<PolicyCheckResult>("policy_check_result", SERVER),
-    body::<IndexStatus>("index_status", SERVER),
-    body::<ChangesParams>("changes_params", CLIENT),
-    body::<ChangesResult>("changes_result", SERVER),
-    body::<SearchResult>("search_result", SERVER),
-    body::<CreateSessionParams>("create_session_params", CLIENT),
-    body::<Session>("session", SERVER),
-    body::<SessionPage>("session_page", SERVER),
-    body::<EventPage>("event_page", SERVER),
-    body::<RenameSessionParams>("rename_session_params", CLIENT),
-    body::<ForkSessionParams>("fork_session_params", CLIENT),
-    body::<UndoParams>("undo_params", CLIENT),
-    body::<UndoResult>("undo_result", SERVER),
-    body::<ModelList>("model_list", SERVER),
-    body::<CurrentModel>("current_model", CLIENT),
-    body::<PairStartResult>("pair_start_result", SERVER),
-    body::<PairParams>("pair_params", CLIENT),
-    body::<PairResult>("pair_result", SERVER),
-    body::<CreateTokenParams>("create_token_params", CLIENT),
-    body::<CreatedToken>("created_token", SERVER),
-    body::<TokenList>("token_list", SERVER),
-    body::<DoctorReport>("doctor_report", SERVER),
-    body::<Policy>("policy", CLIENT),
-];
+pub const SCHEMAS: &[SchemaInfo] = {
+    const LISTS: [&[SchemaInfo]; 3] = [MESSAGE_SCHEMAS, BODY_SCHEMAS, STRICT_BODY_SCHEMAS];
+    const ALL: [SchemaInfo; LISTS[0].len() + LISTS[1].len() + LISTS[2].len()] = joined(LISTS);
+    &ALL
+};
+
+/// One list of all of them; a table is a constant and cannot use iterators.
+const fn joined<const N: usize>(lists: [&[SchemaInfo]; 3]) -> [SchemaInfo; N] {
+    let mut all = [lists[0][0]; N];
+    let (mut list, mut next) = (0, 0);
+    while list < lists.len() {
+        let mut row = 0;
+        while row < lists[list].len() {
+            all[next] = lists[list][row];
+            next += 1;
+            row += 1;
+        }
+        list += 1;
+    }
+    all
+}
 
 impl SchemaInfo {
+    pub(crate) const fn message<M: Message + JsonSchema>(sender: &'static str) -> Self {
+        Self { name: M::TYPE, sender, make: message_schema::<M> }
+    }
+
+    pub(crate) const fn body<B: JsonSchema>(name: &'static str, sender: &'static str) -> Self {
+        Self { name, sender, make: body_schema::<B> }
+    }
+
     /// The schema, whole.
     pub fn schema(&self) -> Value {
         let mut schema = (self.make)(self.sender);
@@ -123,17 +84,9 @@ impl SchemaInfo {
     }
 }
 
-const fn message<M: Message + JsonSchema>(sender: &'static str) -> SchemaInfo {
-    SchemaInfo { name: M::TYPE, sender, make: message_schema::<M> }
-}
-
-const fn body<B: JsonSchema>(name: &'static str, sender: &'static str) -> SchemaInfo {
-    SchemaInfo { name, sender, make: root_schema::<B> }
-}
-
 /// A message's schema with its `type`, which the derive leaves out of structs.
 fn message_schema<M: Message + JsonSchema>(sender: &str) -> Schema {
-    let mut schema = root_schema::<M>(sender);
+    let mut schema = settings(sender).into_generator().into_root_schema_for::<M>();
     let tag = json!({ "type": "string", "const": M::TYPE });
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.insert("type".to_owned(), tag);
@@ -146,14 +99,23 @@ fn message_schema<M: Message + JsonSchema>(sender: &str) -> Schema {
     schema
 }
 
-fn root_schema<T: JsonSchema>(sender: &str) -> Schema {
+/// A body's schema; one that is asked with takes no key that nobody knows.
+fn body_schema<B: JsonSchema>(sender: &str) -> Schema {
+    let settings = settings(sender);
+    let settings = match sender {
+        CLIENT => settings.with_transform(RecursiveTransform(shape::close)),
+        _ => settings,
+    };
+    settings.into_generator().into_root_schema_for::<B>()
+}
+
+fn settings(sender: &str) -> SchemaSettings {
     let settings = SchemaSettings::draft2020_12()
         .with_transform(RecursiveTransform(shape::bound_integers))
         .with_transform(RecursiveTransform(shape::plain_description));
-    let settings = if sender == CLIENT {
+    if sender == CLIENT {
         settings.for_deserialize()
     } else {
         settings.for_serialize().with_transform(RecursiveTransform(shape::as_written))
-    };
-    settings.into_generator().into_root_schema_for::<T>()
+    }
 }

@@ -89,28 +89,7 @@ impl AsText for ContentHash {
     }
 
     fn read<E: de::Error>(text: &str) -> Result<Self, E> {
-        hash_from_hex(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &Self::WANTED))
-    }
-}
-
-fn hash_from_hex(text: &str) -> Option<ContentHash> {
-    let digits = text.as_bytes();
-    let mut hash = [0; 32];
-    if digits.len() != 2 * hash.len() {
-        return None;
-    }
-    for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = (hex_digit(pair[0])? << 4) | hex_digit(pair[1])?;
-    }
-    Some(ContentHash(hash))
-}
-
-/// Small letters only: a hash has one spelling.
-fn hex_digit(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
+        ContentHash::from_hex(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &Self::WANTED))
     }
 }
 

@@ -103,3 +103,15 @@ fn a_directory_that_cannot_be_made_is_named() {
     let error = SqliteStore::open(&file.join("store")).unwrap_err();
     assert!(matches!(&error, OpenError::NotWritable { path, .. } if path.starts_with(&file)), "{error}");
 }
+
+#[test]
+fn a_directory_that_is_made_is_its_owners_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let stage = Stage::new();
+    let directory = stage.directory.path().join("data/store");
+    drop(SqliteStore::open(&directory).unwrap());
+    for made in [directory.as_path(), directory.parent().unwrap()] {
+        let mode = made.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{}", made.display());
+    }
+}

@@ -40,6 +40,14 @@ impl Failures {
         self.blame_at(peer, Instant::now())
     }
 
+    /// How many seconds a peer has to wait, if any. Blames nobody.
+    pub(crate) fn wait(&self, peer: Option<Peer>) -> Option<NonZeroU64> {
+        let peers = self.forgotten_at.lock().unwrap_or_else(PoisonError::into_inner);
+        peers
+            .get(&key(peer))
+            .and_then(|forgotten| overdue(forgotten.saturating_duration_since(Instant::now())))
+    }
+
     fn blame_at(&self, peer: Option<Peer>, now: Instant) -> Option<NonZeroU64> {
         let mut peers = self.forgotten_at.lock().unwrap_or_else(PoisonError::into_inner);
         let key = key(peer);
@@ -48,14 +56,19 @@ impl Failures {
         }
         let forgotten = peers.entry(key).or_insert(now);
         let ahead = forgotten.saturating_duration_since(now);
+        let wait = overdue(ahead);
         // A peer that has to wait is not made to wait longer by asking meanwhile.
-        if ahead < PER_TRY * FREE_TRIES {
+        if wait.is_none() {
             *forgotten = now + ahead + PER_TRY;
-            return None;
         }
-        let wait = ahead - PER_TRY * FREE_TRIES;
-        Some(NonZeroU64::MIN.saturating_add(wait.as_secs()))
+        wait
     }
+}
+
+/// The seconds to wait for somebody whose tries are forgotten after this time.
+fn overdue(ahead: Duration) -> Option<NonZeroU64> {
+    let wait = ahead.checked_sub(PER_TRY * FREE_TRIES)?;
+    Some(NonZeroU64::MIN.saturating_add(wait.as_secs()))
 }
 
 fn make_room(peers: &mut HashMap<Key, Instant>, now: Instant) {

@@ -5,6 +5,7 @@
 
 use std::io;
 
+use loggia_domain::ContentHash;
 use loggia_protocol_agent_server::PAIRING_CODE_LENGTH;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -40,16 +41,8 @@ impl SecretHash {
 
     /// From what was written down.
     pub(crate) fn from_hex(text: &str) -> Option<Self> {
-        let mut bytes = [0; 32];
-        let digits = text.as_bytes();
-        if digits.len() != 2 * bytes.len() {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-        }
-        Some(Self(bytes))
+        // A hash of the same kind, so it is read in the same way.
+        ContentHash::from_hex(text).map(|ContentHash(bytes)| Self(bytes))
     }
 }
 

@@ -14,7 +14,7 @@ mod list;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use loggia_domain::Timestamp;
 use loggia_protocol_agent_server::{Scope, Secret};
@@ -89,6 +89,8 @@ pub(crate) struct Tokens {
     list_file: PathBuf,
     first_file: PathBuf,
     held: RwLock<Vec<Arc<Token>>>,
+    /// Held by whoever changes the files, so that requests are let in meanwhile: disks are slow.
+    changing: Mutex<()>,
 }
 
 impl Tokens {
@@ -96,7 +98,7 @@ impl Tokens {
     pub(crate) fn open(data: &Path) -> Result<Self, TokenError> {
         let (list_file, first_file) = (data.join("tokens.toml"), data.join("token"));
         let held = list::read(&list_file)?;
-        let tokens = Self { list_file, first_file, held: RwLock::new(held) };
+        let tokens = Self { list_file, first_file, held: RwLock::new(held), changing: Mutex::new(()) };
         tokens.settle_first()?;
         Ok(tokens)
     }
@@ -130,10 +132,17 @@ impl Tokens {
         if self.held().iter().any(|token| token.hash.is(&hash)) {
             return Ok(());
         }
-        let mut held = self.held_mut();
-        held.retain(|token| !token.is_first);
-        held.insert(0, Arc::new(Token { is_first: true, ..token(FIRST, Scope::Admin, hash) }));
-        list::write(&self.list_file, &held)
+        let _changing = self.changing();
+        let mut next: Vec<_> = self.list().into_iter().filter(|token| !token.is_first).collect();
+        next.insert(0, Arc::new(Token { is_first: true, ..token(FIRST, Scope::Admin, hash) }));
+        self.replace(next)
+    }
+
+    /// Puts another list in the place of the one there is, on disk first.
+    fn replace(&self, next: Vec<Arc<Token>>) -> Result<(), TokenError> {
+        list::write(&self.list_file, &next)?;
+        *self.held.write().unwrap_or_else(PoisonError::into_inner) = next;
+        Ok(())
     }
 
     /// Who bears this token. Compares with all of them, so that the time taken says nothing.
@@ -166,30 +175,28 @@ impl Tokens {
         let failed = |source| TokenError::Io { path: self.list_file.clone(), source };
         let text = secret::new_token().map_err(failed)?;
         let made = Arc::new(token(name, scope, SecretHash::of(&text)));
-        let mut held = self.held_mut();
-        if held.len() >= MAX_TOKENS {
+        let _changing = self.changing();
+        let mut next = self.list();
+        // Again, now that nobody else adds one.
+        if next.len() >= MAX_TOKENS {
             return Err(TokenError::TooMany);
         }
-        let mut next = held.clone();
         next.push(Arc::clone(&made));
-        list::write(&self.list_file, &next)?;
-        *held = next;
+        self.replace(next)?;
         Ok((Secret(text), made))
     }
 
     /// Ends a token. Says whether there was one. Touches a disk.
     pub(crate) fn revoke(&self, id: &str) -> Result<bool, TokenError> {
-        let mut held = self.held_mut();
-        let Some(place) = held.iter().position(|token| token.id == id) else { return Ok(false) };
-        let mut next = held.clone();
+        let _changing = self.changing();
+        let mut next = self.list();
+        let Some(place) = next.iter().position(|token| token.id == id) else { return Ok(false) };
         let revoked = next.remove(place);
         if revoked.is_first {
             // Before the list: whatever stands in that file at the next start is let in.
             self.forget_first(&revoked)?;
         }
-        list::write(&self.list_file, &next)?;
-        *held = next;
-        drop(held);
+        self.replace(next)?;
         revoked.revoked.cancel();
         Ok(true)
     }
@@ -228,8 +235,8 @@ impl Tokens {
         self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn held_mut(&self) -> RwLockWriteGuard<'_, Vec<Arc<Token>>> {
-        self.held.write().unwrap_or_else(PoisonError::into_inner)
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

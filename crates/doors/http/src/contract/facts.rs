@@ -70,7 +70,8 @@ const OF_WORKSPACE: Query = query("workspace_id", "Only those of this workspace.
 const INTO: Query = query("workspace_id", "Where it shall work.", Holds::Id(WORKSPACE_ID)).needed();
 const WORDS: Query = query("q", "What to look for.", Holds::Text(1)).needed();
 const KIND: Query = query("kind", "How to look.", Holds::Words(&["symbol", "text", "vector"]));
-const IF_MATCH: Query = query("If-Match", "The revision that was changed, as its `ETag`.", Holds::Revision);
+const IF_MATCH: Query =
+    query("If-Match", "The revision that was changed, as its `ETag`, or `*` for any.", Holds::Revision);
 
 /// One for each endpoint, in the table's order.
 pub(super) const FACTS: &[Facts] = &[

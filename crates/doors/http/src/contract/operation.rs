@@ -205,7 +205,7 @@ fn asked_parameter(query: &Query) -> Parameter {
             (ParameterIn::Query, number.build().into())
         }
         Holds::Words(list) => (ParameterIn::Query, words(list.iter().copied())),
-        Holds::Revision => (ParameterIn::Header, id(r#"^"[0-9]+"$"#)),
+        Holds::Revision => (ParameterIn::Header, id(r#"^(\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$"#)),
     };
     let required = if query.required { Required::True } else { Required::False };
     ParameterBuilder::new()

@@ -63,16 +63,7 @@ pub(crate) fn leads_inside(path: &str) -> bool {
 
 /// A content hash: `sha256:` and 64 hexadecimal digits.
 pub(super) fn content_hash(text: &str) -> Option<ContentHash> {
-    let digits = text.strip_prefix("sha256:").unwrap_or(text).as_bytes();
-    if digits.len() != 64 {
-        return None;
-    }
-    let mut bytes = [0; 32];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |char: u8| char::from(char).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(ContentHash(bytes))
+    ContentHash::from_hex(&text.strip_prefix("sha256:").unwrap_or(text).to_ascii_lowercase())
 }
 
 fn parse_hash(text: &str) -> Result<ContentHash, ErrorBody> {

@@ -27,8 +27,11 @@ pub(super) fn check(request: &Request, ours: &[String]) -> Result<Authority, Pro
     if is_ours(authority.host(), ours) {
         return Ok(authority);
     }
-    let detail =
-        format!("this server is not called `{}`; ask it as `localhost`, or add the name", authority.host());
+    let host = authority.host();
+    let detail = format!(
+        "this server is not called `{host}`; ask it as `localhost`, or add `\"{host}\"` to the setting \
+         `server.hosts` and start it again"
+    );
     Err(Problem::of(ProblemType::Forbidden, detail))
 }
 

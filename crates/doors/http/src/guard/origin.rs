@@ -36,8 +36,7 @@ impl Origin {
         if listed.iter().any(|listed| listed.trim_end_matches('/').eq_ignore_ascii_case(origin)) {
             return Ok(Self::Listed(value.clone()));
         }
-        let shown: String = origin.chars().take(100).collect();
-        Err(Problem::of(ProblemType::Forbidden, format!("pages of `{shown}` may not ask this server")))
+        Err(Problem::of(ProblemType::Forbidden, refusal(origin)))
     }
 
     /// Whether a browser only asks if it may ask.
@@ -65,6 +64,19 @@ impl Origin {
             headers.append(VARY, HeaderValue::from_static("origin"));
         }
     }
+}
+
+/// Why, and what would let the page ask.
+fn refusal(origin: &str) -> String {
+    /// As much as can be the name of a host.
+    const SHOWN: usize = 300;
+    if !origin.contains("://") || origin.len() > SHOWN {
+        return "pages without an address of their own may not ask this server".to_owned();
+    }
+    format!(
+        "pages of `{origin}` may not ask this server; to let them, add `\"{origin}\"` to the setting \
+         `server.origins` and start it again"
+    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 //!
 //! A workspace without one says so: its index is empty, and changes are not taken.
 
-use std::path::{Component, Path};
+mod builds;
+mod moment;
+
 use std::sync::Arc;
 
 use axum::Json;
@@ -15,7 +17,14 @@ use wire::{ChangesParams, ChangesResult, FileChange, FileChangeKind, RejectedCha
 use crate::ask::WorkspacePath;
 use crate::body::Body;
 use crate::door::Inner;
+use crate::from_wire::leads_inside;
+use crate::problem::Problem;
+use crate::rest::index::builds::Times;
+use crate::rest::index::moment::{MOMENT, is_moment};
 use crate::rest::{Answer, Shared};
+use crate::to_wire::moment::moment;
+
+pub(crate) use crate::rest::index::builds::Builds;
 
 /// What is said of a workspace without an index.
 const NO_INDEX: &str = "there is no code index here; searches read the files themselves";
@@ -49,6 +58,11 @@ pub(crate) async fn incremental(
 ) -> Answer<(StatusCode, Json<ChangesResult>)> {
     let workspace = inner.parts.engine.workspace(id).await?;
     let index = (inner.parts.index)(&workspace);
+    for (place, change) in params.changes.iter().enumerate() {
+        if change.timestamp.as_ref().is_some_and(|moment| !is_moment(&moment.0)) {
+            return Err(Problem::field(format!("/changes/{place}/timestamp"), MOMENT));
+        }
+    }
     let (mut paths, mut rejected) = (Vec::new(), Vec::new());
     for change in params.changes {
         let fault = if index.is_none() { Some(NO_INDEX) } else { fault(&change) };
@@ -79,24 +93,36 @@ async fn build(
         let status = wire::IndexStatus { last_error: Some(NO_INDEX.to_owned()), ..empty() };
         return Ok((StatusCode::ACCEPTED, Json(status)));
     };
-    tokio::spawn(run(Arc::clone(&index), how));
+    inner.builds.begin(id);
+    tokio::spawn(run(Arc::clone(&index), how, Running { inner: Arc::clone(inner), id }));
     // So that the build has begun when its state is told.
     tokio::task::yield_now().await;
-    Ok((StatusCode::ACCEPTED, Json(body(&index.status()))))
+    Ok((StatusCode::ACCEPTED, Json(body(&index.status(), inner.builds.times(id)))))
 }
 
 /// The build goes on when whoever asked for it has gone.
-async fn run(index: Arc<dyn CodeIndex>, how: IndexBuild) {
+async fn run(index: Arc<dyn CodeIndex>, how: IndexBuild, running: Running) {
     if let Err(error) = index.build(how).await {
         tracing::warn!(%error, "an index could not be built");
+    }
+    drop(running);
+}
+
+/// A build that somebody asked for. It ends with this value, however that comes about.
+struct Running {
+    inner: Arc<Inner>,
+    id: WorkspaceId,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.inner.builds.end(self.id);
     }
 }
 
 /// Why a change is not for the index.
 fn fault(change: &FileChange) -> Option<&'static str> {
-    let mut parts = Path::new(&change.file_path).components();
-    let goes_down = !change.file_path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)));
-    if !goes_down || change.file_path.contains('\0') {
+    if !leads_inside(&change.file_path) {
         return Some("the path does not lie in the workspace");
     }
     matches!(change.kind, FileChangeKind::Other(_)).then_some("the kind of change is not known")
@@ -104,7 +130,8 @@ fn fault(change: &FileChange) -> Option<&'static str> {
 
 /// How a workspace's index is.
 pub(super) fn status_of(inner: &Inner, workspace: &Workspace) -> wire::IndexStatus {
-    (inner.parts.index)(workspace).map_or_else(empty, |index| body(&index.status()))
+    let times = inner.builds.times(workspace.id);
+    (inner.parts.index)(workspace).map_or_else(empty, |index| body(&index.status(), times))
 }
 
 fn empty() -> wire::IndexStatus {
@@ -122,7 +149,7 @@ fn empty() -> wire::IndexStatus {
     }
 }
 
-fn body(status: &IndexStatus) -> wire::IndexStatus {
+fn body(status: &IndexStatus, times: Times) -> wire::IndexStatus {
     wire::IndexStatus {
         state: match status.state {
             IndexState::Empty => wire::IndexState::Empty,
@@ -137,8 +164,8 @@ fn body(status: &IndexStatus) -> wire::IndexStatus {
         bytes: status.bytes,
         done: status.done,
         total: status.total,
-        started_at: None,
-        finished_at: None,
+        started_at: times.started.map(moment),
+        finished_at: times.finished.map(moment),
         last_error: status.last_error.clone(),
     }
 }

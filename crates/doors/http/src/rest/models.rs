@@ -11,6 +11,7 @@ use crate::body::Body;
 use crate::door::Inner;
 use crate::problem::Problem;
 use crate::rest::{Answer, Shared, blocking};
+use crate::{model_name, nearest};
 
 /// How many names are suggested for one that is not known.
 const SUGGESTED: usize = 3;
@@ -55,21 +56,21 @@ pub(crate) async fn set_current(
 
 /// The engine's name for a model that there is. `within` points at where the two names were.
 pub(super) async fn known(inner: &Inner, wanted: &SessionModel, within: &str) -> Answer<ModelName> {
-    let name = ModelName(format!("{}:{}", wanted.provider, wanted.model_name));
+    let name = model_name::join(&wanted.provider, &wanted.model_name);
     let Err(error) = inner.parts.models.find(Some(&name)) else { return Ok(name) };
     let listing = inner.parts.models.list().await;
     let mut names: Vec<&str> = listing.models.iter().map(|model| model.name.0.as_str()).collect();
-    names.sort_by_key(|other| strsim::damerau_levenshtein(other, &name.0));
+    names.sort_by_key(|other| nearest::distance(&name.0, other));
     names.truncate(SUGGESTED);
     let nearest =
         if names.is_empty() { String::new() } else { format!("; the nearest are: {}", names.join(", ")) };
     Err(Problem::field(format!("{within}/model_name"), format!("{}{nearest}", error.message)))
 }
 
-/// A name in its two parts. What has no provider is its own.
+/// A name in its two parts.
 pub(super) fn session_model(name: &ModelName) -> SessionModel {
-    let (provider, model_name) = name.0.split_once(':').unwrap_or((&name.0, &name.0));
-    SessionModel { provider: provider.to_owned(), model_name: model_name.to_owned() }
+    let (provider, model_name) = model_name::split(name);
+    SessionModel { provider, model_name }
 }
 
 fn current_model(name: &ModelName) -> CurrentModel {

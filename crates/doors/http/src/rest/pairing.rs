@@ -33,16 +33,18 @@ pub(crate) async fn redeem(
     peer: Option<Extension<Peer>>,
     request: Request,
 ) -> Answer<Json<PairResult>> {
+    let peer = peer.map(|Extension(peer)| peer);
+    // Before anything is tried: whoever has to wait must not use up the tries of the one who has the code.
+    inner.auth.check_patience(peer)?;
     let params: PairParams = body::read_json(request, MAX_BYTES).await?;
     // Before the code, which is good once: a bad name must not use it up.
     let checked = inner.auth.tokens.check(&params.client_name);
     checked.map_err(|error| tokens::refusal(&error, "/client_name"))?;
     if !inner.auth.pairing.redeem(&params.code.0) {
-        let peer = peer.map(|Extension(peer)| peer);
         return Err(inner
             .auth
             .refuse_with(peer, "this code is wrong, used up or too old; start pairing again"));
     }
-    let (token, _) = tokens::make(inner, params.client_name, Scope::Drive, "/client_name").await?;
-    Ok(Json(PairResult { token }))
+    let (token, made) = tokens::make(inner, params.client_name, Scope::Drive, "/client_name").await?;
+    Ok(Json(PairResult { token, scope: made.scope }))
 }

@@ -16,18 +16,18 @@ use wire::{PolicyCheckParams, PolicyCheckResult, ProblemType};
 
 pub(crate) use convert::preset;
 
-use crate::ask::WorkspacePath;
+use crate::ask::{WorkspacePath, whole_number};
 use crate::body::Body;
 use crate::problem::Problem;
 use crate::rest::policy::convert::{decision, from_wire, risk, to_wire};
-use crate::rest::{Answer, Shared, blocking};
+use crate::rest::{Answer, Shared, blocking, disk};
 
 /// A policy and its revision.
 type Tagged = ([(HeaderName, HeaderValue); 1], Json<wire::Policy>);
 
 pub(crate) async fn get(State(inner): Shared, WorkspacePath(id): WorkspacePath) -> Answer<Tagged> {
     inner.parts.engine.workspace(id).await?;
-    Ok(tagged(&*inner.parts.engine.policy(id)?))
+    Ok(tagged(&*disk::policy(&inner, id).await?))
 }
 
 pub(crate) async fn put(
@@ -42,9 +42,9 @@ pub(crate) async fn put(
     check_rules(&policy)?;
     let expected = match precondition(&headers)? {
         Precondition::Absent => policy.revision,
-        Precondition::Any => engine.policy(id)?.revision,
+        Precondition::Any => disk::policy(&inner, id).await?.revision,
         Precondition::OneOf(revisions) => {
-            let found = engine.policy(id)?.revision;
+            let found = disk::policy(&inner, id).await?.revision;
             if !revisions.contains(&found) {
                 let detail = format!("the policy is at revision {found}; read it again");
                 return Err(Problem::of(ProblemType::StaleRevision, detail));
@@ -105,7 +105,8 @@ fn result(verdict: Verdict) -> PolicyCheckResult {
         decision: decision(verdict.decision),
         risk: risk(verdict.risk),
         rule: match verdict.source {
-            VerdictSource::Rule(index) => Some(index),
+            // From 1, as in the reason and in the guide; pointers into a body count from 0, as pointers do.
+            VerdictSource::Rule(index) => Some(index + 1),
             VerdictSource::Builtin
             | VerdictSource::SessionRule
             | VerdictSource::Suggestion
@@ -140,8 +141,14 @@ fn precondition(headers: &HeaderMap) -> Answer<Precondition> {
             if tag == "*" {
                 return Ok(Precondition::Any);
             }
-            // A tag that is no revision of ours matches none.
-            revisions.extend(tag.trim_matches('"').parse::<u64>());
+            let (is_weak, bare) = tag.strip_prefix("W/").map_or((false, tag), |bare| (true, bare));
+            let inner = bare.strip_prefix('"').and_then(|bare| bare.strip_suffix('"'));
+            let Some(inner) = inner.filter(|inner| !inner.contains('"')) else {
+                let detail = "`if-match` names revisions in quotes, as `etag` does: \"3\"";
+                return Err(Problem::bad_request(detail));
+            };
+            // A weak tag never matches, as HTTP has it, nor does one that is no revision of ours.
+            revisions.extend(whole_number(inner).filter(|_| !is_weak));
         }
     }
     Ok(Precondition::OneOf(revisions))
@@ -153,15 +160,18 @@ mod tests {
 
     #[test]
     fn if_match_names_revisions() {
-        let read = |text: &'static str| {
-            precondition(&HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_static(text))])).unwrap()
+        let tried = |text: &'static str| {
+            precondition(&HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_static(text))]))
         };
+        let read = |text: &'static str| tried(text).unwrap();
         assert_eq!(precondition(&HeaderMap::new()).unwrap(), Precondition::Absent);
         assert_eq!(read("*"), Precondition::Any);
         assert_eq!(read("\"3\""), Precondition::OneOf(vec![3]));
-        assert_eq!(read("\"3\", 4"), Precondition::OneOf(vec![3, 4]));
-        // A weak tag never matches, as HTTP has it.
-        assert_eq!(read("W/\"3\", \"x\""), Precondition::OneOf(vec![]));
+        assert_eq!(read("\"3\", \"4\""), Precondition::OneOf(vec![3, 4]));
+        assert_eq!(read("W/\"3\", \"x\", \"+3\""), Precondition::OneOf(vec![]));
+        for text in ["", "3", "{}", "\"3", "\"3\"4\"", "W/3", "\"3\","] {
+            assert!(tried(text).is_err(), "{text}");
+        }
     }
 
     #[test]

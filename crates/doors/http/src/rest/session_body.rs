@@ -30,7 +30,7 @@ pub(super) fn session(inner: &Inner, id: SessionId, state: &State) -> wire::Sess
     }
 }
 
-/// A session as an answer shows it that cannot be brought into memory: whatever its journal says, nothing runs there.
+/// A session as an answer shows it that is not in memory: whatever its journal says, nothing runs there.
 pub(super) fn stored_session(inner: &Inner, id: SessionId, state: &State) -> wire::Session {
     let session = session(inner, id, state);
     match session.status {

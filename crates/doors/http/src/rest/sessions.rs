@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use loggia_domain::{Actor, Budget, Intent, Preset, Seq, SessionId, SessionQuery, StoreError, WorkspaceId};
-use loggia_engine::{EngineError, NewSession, OnLeave};
+use loggia_engine::{EngineError, Glance, NewSession, OnLeave};
 use loggia_protocol_agent_server as wire;
 use serde::Deserialize;
 use wire::{CreateSessionParams, ForkSessionParams, ProblemType, Scope, SessionPage};
@@ -17,12 +17,12 @@ use crate::door::Inner;
 use crate::identity::Identity;
 use crate::problem::Problem;
 use crate::rest::session_body::{session, stored_session};
-use crate::rest::{Answer, Shared, check_name, client, models, policy};
+use crate::rest::{Answer, Shared, check_name, client, disk, models, policy};
 
 /// How many sessions a page has unless the client says otherwise.
 const PAGE: usize = 50;
 
-/// How many it may ask for: each is brought into memory to say how it is.
+/// How many it may ask for: the journal of each is read to say how it is.
 const MAX_PAGE: usize = 100;
 
 /// Millionths of a dollar in a dollar.
@@ -43,8 +43,9 @@ pub(crate) async fn list(State(inner): Shared, Asked(asked): Asked<Listing>) -> 
     let page = inner.parts.engine.sessions(SessionQuery { workspace, limit, cursor: asked.cursor }).await?;
     let mut sessions = Vec::with_capacity(page.items.len());
     for summary in page.items {
-        match body(&inner, summary.id).await {
-            Ok(session) => sessions.push(session),
+        match inner.parts.engine.glance(summary.id).await {
+            Ok(Glance::Live(state)) => sessions.push(session(&inner, summary.id, &state)),
+            Ok(Glance::Stored(state)) => sessions.push(stored_session(&inner, summary.id, &state)),
             // Somebody has just removed it.
             Err(EngineError::Store(StoreError::NoSuchSession(_))) => {}
             Err(error) => return Err(error.into()),
@@ -68,7 +69,7 @@ pub(crate) async fn create(
     };
     let preset = params.policy_preset.map(policy::preset);
     if let Some(preset) = preset {
-        check_preset(&inner, &identity, workspace, preset)?;
+        check_preset(&inner, &identity, workspace, preset).await?;
     }
     let budget = params.budget.map(budget).transpose()?.unwrap_or_default();
     // Before there is a session that could do nothing.
@@ -140,9 +141,13 @@ pub(super) async fn known_workspace(inner: &Inner, id: &wire::WorkspaceId) -> An
 }
 
 /// Loosening what a workspace allows is for those who may change its policy.
-fn check_preset(inner: &Inner, identity: &Identity, workspace: WorkspaceId, preset: Preset) -> Answer<()> {
-    let allowed = inner.parts.engine.policy(workspace)?.preset;
-    if preset <= allowed || identity.scope >= Scope::Admin {
+async fn check_preset(
+    inner: &Inner,
+    identity: &Identity,
+    workspace: WorkspaceId,
+    preset: Preset,
+) -> Answer<()> {
+    if identity.scope >= Scope::Admin || preset <= disk::policy(inner, workspace).await?.preset {
         return Ok(());
     }
     let detail = "a preset looser than the workspace's needs a token with the scope `admin`";

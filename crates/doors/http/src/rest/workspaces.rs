@@ -14,6 +14,7 @@ use crate::ask::{Asked, Paging, WorkspacePath};
 use crate::body::Body;
 use crate::door::Inner;
 use crate::problem::Problem;
+use crate::rest::disk::{self, Standing};
 use crate::rest::{Answer, Shared, blocking, check_name, index};
 use crate::to_wire::moment::moment;
 
@@ -35,7 +36,8 @@ pub(crate) async fn list(State(inner): Shared, Asked(paging): Asked<Paging>) -> 
     };
     let end = all.len().min(begin + paging.limit.map_or(PAGE, |limit| limit.up_to(MAX_PAGE)));
     let next_cursor = (end < all.len()).then(|| all[end - 1].id.to_string());
-    let workspaces = all[begin..end].iter().map(|workspace| listed(&inner, workspace)).collect();
+    let standings = disk::standings(&inner, all[begin..end].to_vec()).await?;
+    let workspaces = standings.into_iter().map(|standing| listed(&inner, standing)).collect();
     Ok(Json(WorkspacePage { workspaces, next_cursor }))
 }
 
@@ -57,7 +59,7 @@ pub(crate) async fn register(
     });
     let (workspace, is_new) = added?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(body(&inner, &workspace)?)))
+    Ok((status, Json(body(&inner, workspace).await?)))
 }
 
 pub(crate) async fn one(
@@ -65,7 +67,7 @@ pub(crate) async fn one(
     WorkspacePath(id): WorkspacePath,
 ) -> Answer<Json<wire::Workspace>> {
     let workspace = inner.parts.engine.workspace(id).await?;
-    Ok(Json(body(&inner, &workspace)?))
+    Ok(Json(body(&inner, workspace).await?))
 }
 
 pub(crate) async fn trust(
@@ -75,27 +77,26 @@ pub(crate) async fn trust(
     let workspace = inner.parts.engine.workspace(id).await?;
     let (engine, root) = (inner.parts.engine.clone(), workspace.root.clone());
     blocking(move || engine.set_trusted(&root, true)).await??;
-    Ok(Json(body(&inner, &workspace)?))
+    Ok(Json(body(&inner, workspace).await?))
 }
 
-fn body(inner: &Inner, workspace: &Workspace) -> Answer<wire::Workspace> {
-    Ok(wire_body(inner, workspace, inner.parts.engine.policy(workspace.id)?.revision))
+async fn body(inner: &Inner, workspace: Workspace) -> Answer<wire::Workspace> {
+    let Standing { workspace, revision, trusted } = disk::standing(inner, workspace).await?;
+    Ok(wire_body(inner, &workspace, revision?, trusted))
 }
 
 /// The same in a list, where one with a broken policy must not hide the others: it has the revision 0, and whoever
 /// asks for its policy is told why.
-fn listed(inner: &Inner, workspace: &Workspace) -> wire::Workspace {
-    let revision = inner.parts.engine.policy(workspace.id).map_or_else(
-        |error| {
-            tracing::warn!(workspace = %workspace.id, %error, "the policy cannot be read");
-            0
-        },
-        |policy| policy.revision,
-    );
-    wire_body(inner, workspace, revision)
+fn listed(inner: &Inner, standing: Standing) -> wire::Workspace {
+    let Standing { workspace, revision, trusted } = standing;
+    let revision = revision.unwrap_or_else(|error| {
+        tracing::warn!(workspace = %workspace.id, %error, "the policy cannot be read");
+        0
+    });
+    wire_body(inner, &workspace, revision, trusted)
 }
 
-fn wire_body(inner: &Inner, workspace: &Workspace, policy_revision: u64) -> wire::Workspace {
+fn wire_body(inner: &Inner, workspace: &Workspace, policy_revision: u64, trusted: bool) -> wire::Workspace {
     wire::Workspace {
         workspace_id: wire::WorkspaceId(workspace.id.to_string()),
         name: workspace.name.clone(),
@@ -103,6 +104,6 @@ fn wire_body(inner: &Inner, workspace: &Workspace, policy_revision: u64) -> wire
         created_at: moment(workspace.created),
         policy_revision,
         index: index::status_of(inner, workspace),
-        trusted: Some(inner.parts.engine.is_trusted(&workspace.root)),
+        trusted: Some(trusted),
     }
 }

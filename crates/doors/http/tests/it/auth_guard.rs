@@ -52,3 +52,29 @@ async fn a_listed_page_may_ask_whether_it_may_ask() {
         "403 forbidden"
     );
 }
+
+#[tokio::test]
+async fn whoever_is_refused_is_told_which_setting_would_let_them_in() {
+    let house = House::new().await;
+    let detail = async |headers: &str| {
+        let refused = house.ask_more("GET", "/v1/sessions", headers, "").await;
+        assert_eq!(refused.problem(), "403 forbidden");
+        refused.json()["detail"].as_str().unwrap().to_owned()
+    };
+    let host = detail("host: den.local:3199\r\n").await;
+    assert!(host.contains("`server.hosts`") && host.contains("`\"den.local\"`"), "{host}");
+    let origin = detail("origin: https://editor.example:8443\r\n").await;
+    assert!(
+        origin.contains("`server.origins`") && origin.contains("`\"https://editor.example:8443\"`"),
+        "{origin}"
+    );
+    // What cannot be told from other pages is not offered.
+    let null = detail("origin: null\r\n").await;
+    assert!(!null.contains("server.origins"), "{null}");
+}
+
+#[tokio::test]
+async fn the_setting_that_was_told_lets_the_page_in() {
+    let house = Builder::new().origin("https://editor.example:8443").start("").await;
+    house.ask_more("GET", "/v1/sessions", "origin: https://editor.example:8443\r\n", "").await.ok(200);
+}

@@ -61,6 +61,14 @@ async fn queries_that_cannot_be_read_are_bad_requests() {
         "/v1/workspaces?cursor=ws_x".to_owned(),
         format!("/v1/sessions/{session}/events?after=-5"),
         format!("/v1/sessions/{session}/events?after=0.5"),
+        format!("/v1/sessions/{session}/events?after=+1"),
+        format!("/v1/sessions/{session}/events?after=%2B1"),
+        format!("/v1/sessions/{session}/events?after=%201"),
+        format!("/v1/sessions/{session}/events?after="),
+        format!("/v1/sessions/{session}/stream?after=+1"),
+        "/v1/sessions?limit=%2B1".to_owned(),
+        "/v1/workspaces?limit=+1".to_owned(),
+        house.workspace_path("/search?q=x&limit=%2B1"),
         house.workspace_path("/search"),
         house.workspace_path("/search?q="),
         house.workspace_path("/search?q=x&kind=smell"),
@@ -94,4 +102,19 @@ async fn a_head_is_an_answer_without_its_body() {
     let answer = house.ask("HEAD", "/v1/sessions", "").await.ok(200);
     assert_eq!(answer.body, "");
     assert_eq!(house.ask_as(None, "HEAD", "/v1/sessions", "").await.status, 401);
+}
+
+#[tokio::test]
+async fn another_method_is_answered_with_those_there_are() {
+    let house = House::new().await;
+    let session = house.session().await;
+    for (method, path, allowed) in [
+        ("PATCH", "/v1/sessions".to_owned(), "GET"),
+        ("DELETE", "/v1/stream".to_owned(), "GET"),
+        ("POST", format!("/v1/sessions/{session}/stream"), "GET"),
+    ] {
+        let answer = house.ask(method, &path, "").await;
+        assert_eq!(answer.status, 405, "{method} {path}");
+        assert!(answer.header("allow").is_some_and(|methods| methods.contains(allowed)), "{answer:?}");
+    }
 }

@@ -13,6 +13,7 @@ mod rest_models;
 mod rest_policy;
 mod rest_server;
 mod rest_sessions;
+mod rest_strict;
 mod rest_transfer;
 mod rest_undo;
 mod rest_workspaces;

@@ -145,3 +145,34 @@ async fn a_search_needs_no_more_than_read() {
     let read = house.token("read").await;
     house.ask_as(Some(&read), "GET", &house.workspace_path("/search?q=main"), "").await.ok(200);
 }
+
+#[tokio::test]
+async fn a_build_is_told_with_its_beginning_and_its_end() {
+    let index = Arc::new(Fake { asked: Mutex::default() });
+    let house = Builder::new().index(index).start("").await;
+    let path = house.workspace_path("/index/status");
+    let before = house.get(&path).await.ok(200).json();
+    assert_eq!((before.get("started_at"), before.get("finished_at")), (None, None));
+    let begun = house.ask("POST", &house.workspace_path("/index/rebuild"), "").await.ok(202).json();
+    let started = begun["started_at"].as_str().unwrap().to_owned();
+    let ended = loop {
+        let status = house.get(&path).await.ok(200).json();
+        assert_eq!(status["started_at"], *started);
+        if status["finished_at"].is_string() {
+            break status;
+        }
+    };
+    assert!(ended["finished_at"].as_str().unwrap() >= started.as_str(), "{ended}");
+    assert_eq!(house.get(&house.workspace_path("")).await.json()["index"], ended);
+}
+
+#[tokio::test]
+async fn a_change_at_no_moment_is_pointed_at() {
+    let house = House::new().await;
+    let body = json!({"changes": [
+        {"type": "created", "file_path": "a.rs", "timestamp": "2025-12-30T10:35:12Z"},
+        {"type": "created", "file_path": "b.rs", "timestamp": "yesterday"},
+    ]});
+    let answer = house.ask("POST", &house.workspace_path("/index/incremental"), &body.to_string()).await;
+    assert_eq!(answer.problem(), "422 invalid-body /changes/1/timestamp");
+}

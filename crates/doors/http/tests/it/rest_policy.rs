@@ -48,6 +48,8 @@ async fn a_policy_read_and_put_back_is_the_same_and_a_stale_one_is_refused() {
         house.ask_more("PUT", &path, nonsense, policy.to_string()).await.problem(),
         "412 stale-revision"
     );
+    let unquoted = "content-type: application/json\r\nif-match: 2\r\n";
+    assert_eq!(house.ask_more("PUT", &path, unquoted, policy.to_string()).await.problem(), "400 bad-request");
     let any = "content-type: application/json\r\nif-match: *\r\n";
     house.ask_more("PUT", &path, any, stale.to_string()).await.ok(200);
     assert_eq!(house.get(&house.workspace_path("")).await.json()["policy_revision"], 3);
@@ -105,6 +107,10 @@ async fn a_call_can_be_tried_against_the_policy_and_against_a_draft() {
     let check = async |call: Value| {
         let answer = house.ask("POST", &path, &call.to_string()).await.ok(200).json();
         assert!(!answer["reason"].as_str().unwrap().is_empty());
+        // The number in the words is the number in the field.
+        let told = answer["rule"].as_u64().map(|number| format!("rule {number}"));
+        let reason = answer["reason"].as_str().unwrap();
+        assert!(told.is_none_or(|told| reason.contains(&told)), "{answer}");
         format!("{} {} {}", answer["decision"], answer["risk"], answer["rule"])
     };
     assert_eq!(check(json!({"path": "src/main.rs"})).await, r#""allow" "low" null"#);
@@ -114,10 +120,60 @@ async fn a_call_can_be_tried_against_the_policy_and_against_a_draft() {
     let draft = json!({"revision": 0, "preset": "read-only", "rules": [
         {"decision": "ask", "tool": "nothing"}, {"decision": "allow", "command": "cargo test *"}]});
     let tried = check(json!({"command": "cargo test -p x", "policy": draft})).await;
-    assert!(tried.starts_with("\"allow\"") && tried.ends_with(" 1"), "{tried}");
+    assert!(tried.starts_with("\"allow\"") && tried.ends_with(" 2"), "{tried}");
     // A draft is not kept.
     assert_eq!(check(json!({"command": "cargo test -p x"})).await.split(' ').next(), Some("\"ask\""));
     assert_eq!(house.ask("POST", &path, "{}").await.problem(), "422 invalid-body ");
     let bad = json!({"path": "a", "policy": {"revision": 0, "preset": "ask", "rules": [{"decision": "deny", "path": "["}]}});
     assert_eq!(house.ask("POST", &path, &bad.to_string()).await.problem(), "422 invalid-body /rules/0/path");
+}
+
+#[tokio::test]
+async fn a_slow_disk_holds_up_nobody_else() {
+    let house = House::new().await;
+    let file = house.world.policy_file();
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    // Reading it waits until somebody writes into it.
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    let workspace = house.world.workspace.id.to_string();
+    let new = json!({"workspace_id": workspace, "policy_preset": "read-only"}).to_string();
+    let drive = house.token("drive").await;
+    let policy = house.workspace_path("/policy");
+    let one = house.workspace_path("");
+    let put = r#"{"revision":0,"preset":"ask"}"#;
+    let any = "content-type: application/json\r\nif-match: *\r\n";
+    let mut waiting = tokio::task::JoinSet::new();
+    for request in [
+        house.bytes("GET", &policy, &house.bearer(), ""),
+        house.bytes("GET", &one, &house.bearer(), ""),
+        house.bytes("GET", "/v1/workspaces", &house.bearer(), ""),
+        house.bytes("PUT", &policy, &format!("{}{any}", house.bearer()), put),
+        house.bytes(
+            "POST",
+            "/v1/sessions",
+            &format!("authorization: Bearer {drive}\r\ncontent-type: application/json\r\n"),
+            &new,
+        ),
+    ] {
+        waiting.spawn(crate::support::exchange(house.address, request));
+    }
+    // All of them are under way or waiting for the file, and the one thread of this test is free.
+    for _ in 0..50 {
+        house.get("/v1/models").await.ok(200);
+        house.get("/v1/sessions").await.ok(200);
+    }
+    assert!(waiting.try_join_next().is_none(), "nobody has waited for the file");
+    // Whoever waits gets an empty file, which is no policy; whoever comes later finds none.
+    let release = tokio::task::spawn_blocking(move || {
+        let writer = std::fs::OpenOptions::new().read(true).write(true).open(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        drop(writer);
+    });
+    release.await.unwrap();
+    let mut statuses = Vec::new();
+    while let Some(answer) = waiting.join_next().await {
+        statuses.push(answer.unwrap().status);
+    }
+    assert_eq!(statuses.len(), 5);
+    assert!(statuses.iter().all(|status| *status < 500), "{statuses:?}");
 }

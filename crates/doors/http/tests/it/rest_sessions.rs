@@ -236,3 +236,49 @@ async fn sessions_of_a_workspace_that_is_gone_can_still_be_read() {
     assert_eq!(rename.problem(), "409 conflict");
     assert_eq!(house.get("/v1/sessions").await.json()["sessions"].as_array().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn listing_sessions_brings_none_of_them_into_memory() {
+    let house = Builder::new().start(TALK).await;
+    let engine = &house.world.engine;
+    let by = loggia_domain::Actor::from(&loggia_domain::Client {
+        id: loggia_domain::ClientId::new(),
+        name: "alice".to_owned(),
+        door: loggia_domain::Door::Http,
+        role: loggia_domain::Role::Drive,
+        abilities: loggia_domain::Abilities::default(),
+    });
+    for _ in 0..5 {
+        let new = loggia_engine::NewSession::new(house.world.workspace.id);
+        engine.open_session(new, by.clone()).await.unwrap();
+    }
+    assert_eq!(engine.loaded_sessions(), 0);
+    let list = house.get("/v1/sessions").await.ok(200).json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 5);
+    assert_eq!(engine.loaded_sessions(), 0);
+    // What the list says of one is what it says itself.
+    for listed in list["sessions"].as_array().unwrap() {
+        let path = format!("/v1/sessions/{}", listed["session_id"].as_str().unwrap());
+        assert_eq!(house.get(&path).await.ok(200).json(), *listed);
+    }
+    assert_eq!(house.get("/v1/sessions").await.json(), list, "in memory and not in memory are the same");
+}
+
+#[tokio::test]
+async fn a_list_tells_what_sessions_in_memory_do() {
+    let script = "[[reply]]\nparts = [{ text = \"well\" }, { hang = true }]\n\
+                  [[reply]]\nparts = [{ call = { tool = \"write_file\", arguments = { path = \"a\", content = \"1\" } } }]\n";
+    let house = Builder::new().start(script).await;
+    let (running, waiting) = (house.session().await, house.session().await);
+    let first = house.player(&running).await;
+    first.prompt("go").await.unwrap();
+    while house.world.engine.state(running.parse().unwrap()).await.unwrap().history.items().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let list = house.get("/v1/sessions").await.ok(200).json();
+    let status = |list: &Value, id: &str| {
+        let all = list["sessions"].as_array().unwrap();
+        all.iter().find(|one| one["session_id"] == id).unwrap()["status"].clone()
+    };
+    assert_eq!((status(&list, &running), status(&list, &waiting)), (json!("running"), json!("idle")));
+}

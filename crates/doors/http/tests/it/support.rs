@@ -20,12 +20,13 @@ pub(crate) struct House {
     pub(crate) stop: CancellationToken,
     /// The first token.
     pub(crate) token: String,
-    server: tokio::task::JoinHandle<()>,
+    door: Door,
+    servers: Vec<tokio::task::JoinHandle<()>>,
 }
 
 impl Drop for House {
     fn drop(&mut self) {
-        self.server.abort();
+        self.servers.iter().for_each(tokio::task::JoinHandle::abort);
     }
 }
 
@@ -83,11 +84,10 @@ impl Builder {
         };
         let door = Door::new(parts, settings).unwrap();
         let token = std::fs::read_to_string(world.data().join("token")).unwrap().trim().to_owned();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let router = door.router().layer(Extension(self.peer));
-        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        House { world, address, stop, token, server }
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut house = House { world, address, stop, token, door, servers: Vec::new() };
+        house.seen_as(self.peer).await;
+        house
     }
 }
 
@@ -130,6 +130,14 @@ impl House {
         Builder::new().start("").await
     }
 
+    /// From now on requests come from somebody else.
+    pub(crate) async fn seen_as(&mut self, peer: Peer) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        self.address = listener.local_addr().unwrap();
+        let router = self.door.router().layer(Extension(peer));
+        self.servers.push(tokio::spawn(async move { axum::serve(listener, router).await.unwrap() }));
+    }
+
     /// Asks with the first token; a body is JSON.
     pub(crate) async fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
         let token = self.token.clone();
@@ -168,6 +176,16 @@ impl House {
         headers: &str,
         body: impl AsRef<[u8]>,
     ) -> Answer {
+        self.send(&self.bytes(method, path, headers, body)).await
+    }
+
+    /// The header that shows the first token.
+    pub(crate) fn bearer(&self) -> String {
+        format!("authorization: Bearer {}\r\n", self.token)
+    }
+
+    /// A request as it is sent.
+    pub(crate) fn bytes(&self, method: &str, path: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
         let body = body.as_ref();
         let host = format!("host: {}\r\n", self.address);
         let host = if headers.contains("host:") { "" } else { host.as_str() };
@@ -177,19 +195,12 @@ impl House {
             format!("{method} {path} HTTP/1.1\r\n{host}connection: close\r\n{headers}{length}\r\n")
                 .into_bytes();
         bytes.extend_from_slice(body);
-        self.send(&bytes).await
+        bytes
     }
 
     /// Sends bytes and reads the answer to its end.
     pub(crate) async fn send(&self, bytes: &[u8]) -> Answer {
-        let mut socket = TcpStream::connect(self.address).await.unwrap();
-        // The server may answer and close before it has read everything.
-        let sent = socket.write_all(bytes).await;
-        let mut answer = Vec::new();
-        if let Err(error) = socket.read_to_end(&mut answer).await {
-            assert!(!answer.is_empty(), "{error}, after {sent:?}");
-        }
-        parse(&answer)
+        exchange(self.address, bytes.to_vec()).await
     }
 
     /// Sends a head and reads one answer; the connection stays open, and no body is ever sent.
@@ -231,6 +242,18 @@ impl House {
     pub(crate) fn workspace_path(&self, rest: &str) -> String {
         format!("/v1/workspaces/{}{rest}", self.world.workspace.id)
     }
+}
+
+/// Sends bytes and reads the answer to its end, for whoever has no house at hand.
+pub(crate) async fn exchange(address: SocketAddr, bytes: Vec<u8>) -> Answer {
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    // The server may answer and close before it has read everything.
+    let sent = socket.write_all(&bytes).await;
+    let mut answer = Vec::new();
+    if let Err(error) = socket.read_to_end(&mut answer).await {
+        assert!(!answer.is_empty(), "{error}, after {sent:?}");
+    }
+    parse(&answer)
 }
 
 fn parse(bytes: &[u8]) -> Answer {

@@ -205,7 +205,9 @@ pub struct PolicyCheckResult {
     pub decision: Decision,
     /// How much harm it could do.
     pub risk: RiskLevel,
-    /// The rule that decided, by its place in the list; absent when the preset or a built-in rule did.
+    /// The rule that decided, by its number as in the reason: the first one is 1. Absent when the preset or a built-in
+    /// rule did.
+    #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     /// Why, in words.

@@ -1,6 +1,5 @@
 //! How every bad answer looks: `application/problem+json` as in RFC 9457.
 
-use loggia_jsonrpc::FieldError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,12 +40,6 @@ impl Problem {
             instance: None,
             errors: Vec::new(),
         }
-    }
-
-    /// A body that does not have its type's shape, with the field that is wrong.
-    pub fn invalid_body(field: &FieldError) -> Self {
-        let errors = vec![FieldProblem { pointer: field.pointer(), message: field.message().to_owned() }];
-        Self { errors, ..Self::new(ProblemType::InvalidBody, field.to_string()) }
     }
 }
 

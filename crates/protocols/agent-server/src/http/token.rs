@@ -76,9 +76,11 @@ pub struct PairParams {
     pub client_name: String,
 }
 
-/// The new client's token.
+/// The new client's token. This answer is the only place where it is ever written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PairResult {
     /// The token itself.
     pub token: Secret,
+    /// What it allows.
+    pub scope: Scope,
 }

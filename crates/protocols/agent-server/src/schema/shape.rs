@@ -1,5 +1,5 @@
-//! What the derived schemas leave to say: how large integers are, that the server writes no `null`, and
-//! descriptions without the marks of Rust's documentation.
+//! What the derived schemas leave to say: how large integers are, that the server writes no `null`, which objects
+//! are closed, and descriptions without the marks of Rust's documentation.
 
 use schemars::Schema;
 use serde_json::{Number, Value};
@@ -34,6 +34,13 @@ pub(super) fn as_written(schema: &mut Schema) {
         } else {
             drop_null(fields);
         }
+    }
+}
+
+/// Lets objects have no properties but those they name.
+pub(super) fn close(schema: &mut Schema) {
+    if schema.get("properties").is_some() {
+        schema.ensure_object().entry("additionalProperties").or_insert(Value::Bool(false));
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
-use loggia_protocol_agent_server::{BODIES, MESSAGES, SCHEMAS, STRICT_BODIES};
+use loggia_protocol_agent_server::{BODIES, CLIENT, MESSAGES, SCHEMAS, STRICT_BODIES};
 use serde_json::{Value, json};
 
 /// Where the committed schemas are.
@@ -119,11 +119,29 @@ fn what_the_server_always_writes_is_required() {
 }
 
 #[test]
-fn only_policies_refuse_unknown_keys() {
+fn only_bodies_of_requests_refuse_unknown_keys_and_they_do_at_every_depth() {
+    /// Whether every object with properties is closed, and whether none is.
+    fn closed(schema: &Value, found: &mut Vec<bool>) {
+        match schema {
+            Value::Object(fields) => {
+                if fields.contains_key("properties") {
+                    found.push(fields.get("additionalProperties") == Some(&json!(false)));
+                }
+                fields.values().for_each(|value| closed(value, found));
+            }
+            Value::Array(values) => values.iter().for_each(|value| closed(value, found)),
+            _ => {}
+        }
+    }
     for row in SCHEMAS {
-        let closed = row.schema()["additionalProperties"] == json!(false);
-        assert_eq!(closed, row.name == "policy", "{}", row.name);
+        let mut found = Vec::new();
+        closed(&row.schema(), &mut found);
+        let is_request =
+            row.sender == CLIENT && BODIES.iter().chain(STRICT_BODIES).any(|body| body.name == row.name);
+        assert!(found.iter().all(|closed| *closed == is_request), "{}: {found:?}", row.name);
     }
     let rule = json!({"revision": 1, "preset": "ask", "rules": [{"decision": "allow", "comand": "rm"}]});
     assert!(!validator("policy").is_valid(&rule));
+    let session = json!({"workspace_id": "ws_1", "budget": {"max_token": 1}});
+    assert!(!validator("create_session_params").is_valid(&session));
 }

@@ -15,7 +15,7 @@ use crate::private_file;
 
 /// Stands at the top of the file.
 const HEADER: &str = "# Who may come in, and as what. Tokens themselves are not here, only their SHA-256.\n\
-# Use `loggia token` to change this; the daemon rewrites it.\n\n";
+# Change this through the server, at `/v1/tokens`: it rewrites the file.\n\n";
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

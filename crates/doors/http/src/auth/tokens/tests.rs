@@ -90,3 +90,24 @@ fn names_that_cannot_be_shown_are_refused() {
         assert!(matches!(tokens.create(name, Scope::Read), Err(TokenError::Name)), "{name:?}");
     }
 }
+
+#[test]
+fn the_list_says_how_it_is_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(Tokens::open(directory.path()).unwrap());
+    let list = fs::read_to_string(directory.path().join("tokens.toml")).unwrap();
+    assert!(
+        list.starts_with('#') && list.contains("`/v1/tokens`") && !list.contains("loggia token"),
+        "{list}"
+    );
+}
+
+#[test]
+fn a_change_on_its_way_to_the_disk_keeps_nobody_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(directory.path()).unwrap();
+    let token = first(directory.path());
+    let changing = tokens.changing();
+    assert!(tokens.bearer(&token).is_some() && tokens.list().len() == 1);
+    drop(changing);
+}
