@@ -16,6 +16,8 @@ mod commands;
 mod compact;
 mod context;
 mod edits;
+mod excerpt;
+mod gather;
 mod output;
 mod reply;
 mod retrieve;
@@ -49,7 +51,7 @@ pub(crate) fn spawn(
 ) -> RunningTurn {
     let (asks, receiver) = mpsc::channel(ASKS);
     let link = Link(asks);
-    let turn = Turn { shared, workspace, feed, session, link, failures: 0, shortened: false };
+    let turn = Turn { shared, workspace, feed, session, link, failures: 0, shortened: false, gathered: None };
     let task = AbortOnDropHandle::new(tokio::spawn(turn.run()));
     RunningTurn { task, asks: receiver, command: None, handed_out: None }
 }
@@ -64,6 +66,8 @@ pub(crate) struct Turn {
     failures: u32,
     /// Whether the history was shortened since the model last replied.
     shortened: bool,
+    /// What was looked up for the instruction; nothing until it has been.
+    gathered: Option<Arc<str>>,
 }
 
 /// Why a turn stops before its own end.
@@ -127,6 +131,9 @@ impl Turn {
     async fn step(&mut self, state: &State) -> Result<(), Stop> {
         let model = self.shared.parts.models.find(state.model.as_ref()).map_err(|error| failed(&error))?;
         let info = model.info();
+        if self.gathered.is_none() {
+            self.gathered = Some(self.gather(state, info.context_tokens).await?.into());
+        }
         if self.compact_if_nearly_full(state, &model, &info).await? {
             return Ok(());
         }
@@ -173,6 +180,11 @@ impl Turn {
             ModelErrorKind::Transient { retry_after } if self.failures < reply::RETRIES => {
                 self.failures += 1;
                 reply::wait(&self.feed, &self.shared.masker, &error, self.failures, retry_after).await;
+                Ok(())
+            }
+            // What was only looked up gives way to what was said.
+            ModelErrorKind::TooLong if self.gathered.as_ref().is_some_and(|text| !text.is_empty()) => {
+                self.gathered = Some("".into());
                 Ok(())
             }
             ModelErrorKind::TooLong if !self.shortened => {
