@@ -131,11 +131,11 @@ impl Turn {
     async fn step(&mut self, state: &State) -> Result<(), Stop> {
         let model = self.shared.parts.models.find(state.model.as_ref()).map_err(|error| failed(&error))?;
         let info = model.info();
-        if self.gathered.is_none() {
-            self.gathered = Some(self.gather(state, info.context_tokens).await?.into());
-        }
         if self.compact_if_nearly_full(state, &model, &info).await? {
             return Ok(());
+        }
+        if self.gathered.is_none() {
+            self.gathered = Some(self.gather(state, info.context_tokens).await?.into());
         }
         let found = self.retrieve(state).await?;
         let request = self.request(state, found, info.context_tokens).await?;

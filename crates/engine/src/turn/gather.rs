@@ -49,7 +49,7 @@ const LEAST: usize = 1 << 10;
 const LOOK_BACK: usize = 2000;
 
 /// How the model is told what this is.
-const HEADING: &str = "What belongs to this, looked up in the workspace as it is now:";
+const HEADING: &str = "What belongs to this, looked up in the workspace before you began:";
 
 /// What was looked up.
 #[derive(Debug, Default)]

@@ -80,7 +80,18 @@ pub(super) fn aim(command: &SlashCommand, context: &EditorContext) -> Option<Aim
     let editor = context.active_editor.iter();
     let editor = editor.map(|editor| AimedFile { path: editor.file_path.clone(), spot: spot(editor) });
     let mentioned = context.mentions.iter().flatten().filter_map(mentioned);
-    let files = editor.chain(mentioned).filter(|file| leads_inside(&file.path)).take(MOST_FILES).collect();
+    // What is complained about is what is to be fixed.
+    let complaints = context.diagnostics.iter().flatten().filter(|_| purpose == Purpose::Fix);
+    let faulty = complaints.map(|diagnostic| AimedFile {
+        path: diagnostic.file_path.clone(),
+        spot: Some(Spot::Named { line: diagnostic.line }),
+    });
+    let mut files: Vec<AimedFile> = Vec::new();
+    for file in editor.chain(mentioned).chain(faulty).filter(|file| leads_inside(&file.path)) {
+        if files.len() < MOST_FILES && !files.iter().any(|known| known.path == file.path) {
+            files.push(file);
+        }
+    }
     Some(Aim { purpose, files, has_output: context.terminal_output.is_some() })
 }
 

@@ -156,6 +156,7 @@ fn instructions_carry_what_the_editor_knows() {
         r#"{"type":"client.user_message","message":"Hello","context":{"diagnostics":[]}}"#,
         r#"{"type":"client.user_message","message":"It fails","context":{"command":"/fix"}}"#,
         r#"{"type":"client.user_message","message":"/fix it","context":{"diagnostics":[],"terminal_output":{"command":"make"}}}"#,
+        r#"{"type":"client.user_message","message":"/fix","context":{"active_editor":{"file_path":"a.rs"},"diagnostics":[{"file_path":"a.rs","severity":"error","message":"no","line":3},{"file_path":"b.rs","severity":"error","message":"no","line":4}]}}"#,
         r#"{"type":"client.user_message","message":"this","context":{"command":"/test"}}"#,
         r#"{"type":"client.user_message","message":"this","context":{"command":"/explain"}}"#,
         r#"{"type":"client.user_message","message":"this","context":{"command":"/explain","active_editor":{"file_path":"a.rs","selection":{"start":{"line":1,"character":0},"end":{"line":2,"character":0}}}}}"#,

@@ -18,7 +18,7 @@ pub(super) fn files(aim: &Aim, files: &Files, gathered: &mut Gathered) {
         if test_files::is_test(path) {
             let named = test_files::sources_of(path, files.listing());
             let sources = if named.is_empty() { imported(path, &text, files) } else { named };
-            add(&sources, "it is tested there", files, gathered);
+            add(&sources, "what is tested", files, gathered);
             continue;
         }
         let inline = (Language::of(path) == Language::Rust).then(|| scope::inline_tests(&text)).flatten();
