@@ -10,6 +10,7 @@
 //!   [`Passing`] and has none;
 //! - free-form JSON (tool arguments) stays text in [`JsonText`] and is parsed by whoever owns it.
 
+mod aim;
 mod approval;
 mod client;
 mod event;
@@ -31,6 +32,7 @@ mod tool;
 mod turn;
 mod workspace;
 
+pub use aim::{Aim, AimedFile, Purpose, Spot};
 pub use approval::{ApprovalAnswer, ApprovalScope, Question, Remember, Risk};
 pub use client::{Abilities, Actor, Client, Door, Role};
 pub use event::{Event, EventBody, NewEvent, Passing};

@@ -1,6 +1,6 @@
 //! Turns: what starts one, what it uses, how it ends.
 
-use crate::JsonText;
+use crate::{Aim, JsonText};
 
 /// A model's name, `provider:model`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -14,6 +14,8 @@ pub struct Instruction {
     /// What the client sent along: open files, selection, diagnostics. The engine hands it to the model; the door
     /// that took it knows its shape.
     pub context: Option<JsonText>,
+    /// What it is for and about, if the client said: the engine looks up what belongs to it.
+    pub aim: Option<Aim>,
     /// Whether changes are only collected, to be decided about together at the end.
     pub preview: bool,
 }

@@ -16,6 +16,8 @@ mod commands;
 mod compact;
 mod context;
 mod edits;
+mod excerpt;
+mod gather;
 mod output;
 mod reply;
 mod retrieve;
@@ -52,7 +54,7 @@ pub(crate) fn spawn(
 ) -> RunningTurn {
     let (asks, receiver) = mpsc::channel(ASKS);
     let link = Link(asks);
-    let turn = Turn { shared, workspace, feed, session, link, failures: 0, shortened: false };
+    let turn = Turn { shared, workspace, feed, session, link, failures: 0, shortened: false, gathered: None };
     let task = AbortOnDropHandle::new(tokio::spawn(turn.run().instrument(span)));
     RunningTurn { task, asks: receiver, command: None, handed_out: None }
 }
@@ -67,6 +69,8 @@ pub(crate) struct Turn {
     failures: u32,
     /// Whether the history was shortened since the model last replied.
     shortened: bool,
+    /// What was looked up for the instruction; nothing until it has been.
+    gathered: Option<Arc<str>>,
 }
 
 /// Why a turn stops before its own end.
@@ -133,6 +137,9 @@ impl Turn {
         if self.compact_if_nearly_full(state, &model, &info).await? {
             return Ok(());
         }
+        if self.gathered.is_none() {
+            self.gathered = Some(self.gather(state, info.context_tokens).await?.into());
+        }
         let found = self.retrieve(state).await?;
         let request = self.request(state, found, info.context_tokens).await?;
         let span = spans::model_call(&info.name);
@@ -180,6 +187,11 @@ impl Turn {
             ModelErrorKind::Transient { retry_after } if self.failures < reply::RETRIES => {
                 self.failures += 1;
                 reply::wait(&self.feed, &self.shared.masker, &error, self.failures, retry_after).await;
+                Ok(())
+            }
+            // What was only looked up gives way to what was said.
+            ModelErrorKind::TooLong if self.gathered.as_ref().is_some_and(|text| !text.is_empty()) => {
+                self.gathered = Some("".into());
                 Ok(())
             }
             ModelErrorKind::TooLong if !self.shortened => {

@@ -72,6 +72,11 @@ impl OpenWorkspace {
         self.workspace.id
     }
 
+    /// The handle on its root.
+    pub(crate) fn root(&self) -> Arc<Root> {
+        Arc::clone(&self.root)
+    }
+
     pub(crate) fn index(&self) -> Option<&Arc<dyn CodeIndex>> {
         self.index.as_ref()
     }

@@ -13,6 +13,7 @@
 //!   nothing to say yet (`{"cancelled":{}}`), so that it can get fields later;
 //! - JSON that belongs to somebody else is a string in the row, so its text stays exactly as it came.
 
+mod aim;
 mod approval;
 #[cfg(test)]
 pub(crate) mod arbitrary;

@@ -48,7 +48,7 @@ const COLLECT: &str = r#"
 "#;
 
 fn preview(text: &str) -> Intent {
-    let instruction = Instruction { text: text.to_owned(), context: None, preview: true };
+    let instruction = Instruction { text: text.to_owned(), context: None, aim: None, preview: true };
     Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }
 }
 

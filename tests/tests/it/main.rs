@@ -15,6 +15,7 @@ mod crash;
 mod ends;
 mod examples;
 mod forks;
+mod gathering;
 mod handed_out;
 mod limits;
 mod loading;

@@ -69,7 +69,8 @@ fn json(text: &str) -> JsonText {
 }
 
 fn instruction(when_busy: WhenBusy) -> Intent {
-    let instruction = Instruction { text: spell("Use SECRET."), context: Some(json(SECRET)), preview: false };
+    let instruction =
+        Instruction { text: spell("Use SECRET."), context: Some(json(SECRET)), aim: None, preview: false };
     Intent::Prompt { instruction, when_busy }
 }
 

@@ -19,7 +19,7 @@ const LOOKS: &str = r#"
 "#;
 
 /// An index that finds what it is told to.
-struct FakeIndex {
+pub(crate) struct FakeIndex {
     state: IndexState,
     found: Vec<(QueryKind, Vec<CodeFinding>)>,
     /// What was looked for.
@@ -30,7 +30,10 @@ struct FakeIndex {
 }
 
 impl FakeIndex {
-    fn new(state: IndexState, found: impl IntoIterator<Item = (QueryKind, Vec<CodeFinding>)>) -> Arc<Self> {
+    pub(crate) fn new(
+        state: IndexState,
+        found: impl IntoIterator<Item = (QueryKind, Vec<CodeFinding>)>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             state,
             found: found.into_iter().collect(),
@@ -40,7 +43,7 @@ impl FakeIndex {
         })
     }
 
-    fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         *self.asked.borrow()
     }
 
@@ -87,7 +90,7 @@ impl CodeIndex for FakeIndex {
     }
 }
 
-fn finding(path: &str, lines: (u32, u32), snippet: &str) -> CodeFinding {
+pub(crate) fn finding(path: &str, lines: (u32, u32), snippet: &str) -> CodeFinding {
     let (start_line, end_line) = lines;
     let snippet = snippet.to_owned();
     CodeFinding { path: path.to_owned(), start_line, end_line, symbol: None, snippet, score: 1.0 }
@@ -96,12 +99,12 @@ fn finding(path: &str, lines: (u32, u32), snippet: &str) -> CodeFinding {
 const ALL: [QueryKind; 4] = [QueryKind::Symbols, QueryKind::Text, QueryKind::Vectors, QueryKind::Fused];
 
 /// An index that finds the same however it is asked.
-fn finds(found: &[CodeFinding]) -> Arc<FakeIndex> {
+pub(crate) fn finds(found: &[CodeFinding]) -> Arc<FakeIndex> {
     FakeIndex::new(IndexState::Ready, ALL.map(|kind| (kind, found.to_vec())))
 }
 
 /// Everything a request says.
-fn said(request: &ModelRequest) -> String {
+pub(crate) fn said(request: &ModelRequest) -> String {
     let text = |message: &ModelMessage| match message {
         ModelMessage::System(text) | ModelMessage::User(text) | ModelMessage::Assistant { text, .. } => {
             text.clone()

@@ -353,7 +353,12 @@ fn check_size(intent: &Intent) -> Result<(), IntentError> {
     match intent {
         Intent::Prompt { instruction, .. } => {
             fits("the prompt", Some(&instruction.text), MAX_PROMPT)?;
-            fits("the context", instruction.context.as_ref().map(|context| context.0.as_str()), MAX_PROMPT)
+            fits("the context", instruction.context.as_ref().map(|context| context.0.as_str()), MAX_PROMPT)?;
+            let files = instruction.aim.iter().flat_map(|aim| &aim.files);
+            match files.map(|file| file.path.len().max(1)).sum::<usize>() > MAX_COMMENT {
+                true => Err(IntentError::TooLong { what: "the list of files", limit: MAX_COMMENT }),
+                false => Ok(()),
+            }
         }
         Intent::UpdateContext { context } => fits("the context", Some(&context.0), MAX_PROMPT),
         Intent::Decide { answer, .. } => {

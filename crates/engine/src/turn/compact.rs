@@ -40,7 +40,8 @@ impl Turn {
         // Besides what was said: who the model is, the workspace's instructions at most, and the tools.
         let tools: usize =
             self.workspace.specs().iter().map(|spec| spec.parameters.0.len() + spec.description.len()).sum();
-        let estimated = said + tools as u64 / 4;
+        let gathered = self.gathered.as_ref().map_or(0, |text| text.len());
+        let estimated = said + (tools + gathered) as u64 / context::BYTES_PER_TOKEN;
         let limit = info.context_tokens / 100 * NEARLY_FULL;
         if estimated <= limit || self.shortened {
             return Ok(false);

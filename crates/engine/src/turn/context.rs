@@ -8,6 +8,7 @@ use loggia_domain::{CodeFinding, JsonText, ModelMessage, ModelRequest, ToolCall,
 
 use crate::secrets::Masker;
 use crate::session::{HistoryItem, Said, State};
+use crate::turn::excerpt::{Excerpt, tell};
 use crate::turn::{Stop, Turn};
 
 /// What every model is told first.
@@ -34,16 +35,34 @@ impl Turn {
         let instructions = masker.mask(&instructions);
         let found: Vec<CodeFinding> = found.into_iter().filter(|found| judge.may_read(&found.path)).collect();
         let mut messages = vec![ModelMessage::System(system(&instructions, state))];
-        messages.extend(conversation(&masked(&self.shared.masker, state.history.items())));
+        let mut said = masked(&self.shared.masker, state.history.items());
+        self.add_gathered(state, &mut said);
+        messages.extend(conversation(&said));
         // A model is never left with its own words last.
         if matches!(messages.last(), Some(ModelMessage::Assistant { .. })) {
             messages
                 .push(ModelMessage::User("Your reply was cut off. Go on from where it stopped.".to_owned()));
         }
         if !found.is_empty() {
-            messages.push(ModelMessage::User(masker.mask(&findings(&found, most)).into_owned()));
+            messages.push(ModelMessage::User(tell(
+                "Code that may belong to this:",
+                &findings(found, masker),
+                most,
+            )));
         }
         Ok(ModelRequest { messages, tools: self.workspace.specs(), max_output: None })
+    }
+
+    /// Puts what was looked up behind the instruction it was looked up for, where it stays while the turn lasts. Once the
+    /// instruction has gone into a summary, so has this.
+    fn add_gathered(&self, state: &State, said: &mut Vec<Arc<HistoryItem>>) {
+        let Some(text) = self.gathered.as_ref().filter(|text| !text.is_empty()) else { return };
+        let Some(began_at) = state.turn.as_ref().map(|turn| turn.began_at) else { return };
+        let is_it = |item: &Arc<HistoryItem>| item.seq == began_at && matches!(item.said, Said::User { .. });
+        if let Some(place) = said.iter().position(is_it) {
+            let gathered = HistoryItem { seq: began_at, said: Said::Notice(text.to_string()) };
+            said.insert(place + 1, Arc::new(gathered));
+        }
     }
 }
 
@@ -144,21 +163,13 @@ fn told(outcome: &ToolOutcome) -> (String, bool) {
     }
 }
 
-/// What was found, the best first, in no more than so many bytes.
-fn findings(found: &[CodeFinding], most: usize) -> String {
-    let mut text = "Code that may belong to this:\n".to_owned();
-    for CodeFinding { path, start_line, end_line, snippet, .. } in found {
-        let room = most.saturating_sub(text.len());
-        let (part, cut) = match snippet.len() > room {
-            true => (&snippet[..snippet.floor_char_boundary(room)], "\n[… cut]"),
-            false => (snippet.as_str(), ""),
-        };
-        if part.is_empty() {
-            break;
-        }
-        let _ = write!(text, "\n{path}, lines {start_line} to {end_line}:\n```\n{part}{cut}\n```\n");
-    }
-    text
+/// What was found, the best first.
+fn findings(found: Vec<CodeFinding>, masker: &Masker) -> Vec<Excerpt> {
+    let masked = |mut found: CodeFinding| {
+        found.snippet = masker.mask(&found.snippet).into_owned();
+        found.into()
+    };
+    found.into_iter().map(masked).collect()
 }
 
 /// A rough count of tokens: four bytes each, and a little for every message's frame.
@@ -174,7 +185,7 @@ pub(super) fn estimate(messages: &[ModelMessage]) -> u64 {
 }
 
 /// What providers' tokenizers come to on code and English, within a fifth or so.
-const BYTES_PER_TOKEN: u64 = 4;
+pub(super) const BYTES_PER_TOKEN: u64 = 4;
 
 /// Role, separators, ids.
 const FRAME: u64 = 8;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use loggia_domain::{CodeFinding, CodeQuery, EventBody, IndexState, QueryKind, RetrievalStage};
+use loggia_domain::{Aim, CodeFinding, CodeQuery, EventBody, IndexState, Purpose, QueryKind, RetrievalStage};
 use tokio::time::Instant;
 
 use crate::session::State;
@@ -25,6 +25,10 @@ impl Turn {
     /// Relevant code, if the workspace has a usable index and this is the turn's first step.
     pub(super) async fn retrieve(&self, state: &State) -> Result<Vec<CodeFinding>, Stop> {
         let Some(turn) = state.turn.as_ref().filter(|turn| turn.steps == 0) else { return Ok(Vec::new()) };
+        // What is to be explained is told, and nothing else.
+        if matches!(turn.instruction.aim, Some(Aim { purpose: Purpose::Explain, .. })) {
+            return Ok(Vec::new());
+        }
         let Some(index) = self.workspace.index() else { return Ok(Vec::new()) };
         if !matches!(index.status().state, IndexState::Ready | IndexState::Stale) {
             return Ok(Vec::new());

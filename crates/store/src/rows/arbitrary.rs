@@ -6,11 +6,12 @@
 //! Strategies are boxed: side by side in one value, all of them together overflow a test's stack.
 
 use loggia_domain::{
-    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget, CallId,
-    CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor, FileChange,
-    FileChangeKind, FileState, Hunk, Instruction, JsonText, MessageId, ModelName, ObservedChange, Patch,
-    PatchFailure, PatchId, Plan, PlanStep, Preset, Question, Remember, RetrievalStage, Risk, Role,
-    SandboxLevel, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
+    Actor, Aim, AimedFile, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget,
+    CallId, CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor,
+    FileChange, FileChangeKind, FileState, Hunk, Instruction, JsonText, MessageId, ModelName, ObservedChange,
+    Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember, RetrievalStage, Risk,
+    Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage,
+    WorkspaceId,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -241,8 +242,24 @@ fn executor() -> BoxedStrategy<Executor> {
 }
 
 fn instruction() -> BoxedStrategy<Instruction> {
-    (text(), option::of(json()), any::<bool>())
-        .prop_map(|(text, context, preview)| Instruction { text, context, preview })
+    (text(), option::of(json()), option::of(aim()), any::<bool>())
+        .prop_map(|(text, context, aim, preview)| Instruction { text, context, aim, preview })
+        .boxed()
+}
+
+fn aim() -> BoxedStrategy<Aim> {
+    let purpose = select(vec![Purpose::Fix, Purpose::Test, Purpose::Explain, Purpose::Refactor]);
+    let spot = (any::<u32>(), any::<u32>()).prop_flat_map(|(first, last)| {
+        select(vec![
+            Spot::Selected { first, last },
+            Spot::Named { line: first },
+            Spot::Cursor { line: first },
+            Spot::Visible { first, last },
+        ])
+    });
+    let file = (text(), option::of(spot)).prop_map(|(path, spot)| AimedFile { path, spot });
+    (purpose, vec(file, 0..3), any::<bool>())
+        .prop_map(|(purpose, files, has_output)| Aim { purpose, files, has_output })
         .boxed()
 }
 

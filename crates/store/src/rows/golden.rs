@@ -3,11 +3,12 @@
 //! Invariant: a line here is never changed, only added. A journal written with it must stay readable.
 
 use loggia_domain::{
-    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget, CallId,
-    CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor, FileChange,
-    FileChangeKind, FileState, Hunk, Instruction, JsonText, MessageId, ModelName, ObservedChange, Patch,
-    PatchFailure, PatchId, Plan, PlanStep, Preset, Question, Remember, RetrievalStage, Risk, Role,
-    SandboxLevel, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
+    Actor, Aim, AimedFile, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget,
+    CallId, CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor,
+    FileChange, FileChangeKind, FileState, Hunk, Instruction, JsonText, MessageId, ModelName, ObservedChange,
+    Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember, RetrievalStage, Risk,
+    Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage,
+    WorkspaceId,
 };
 
 /// An event, and the kind and the data of its row.
@@ -15,8 +16,56 @@ pub(super) type Sample = (EventBody, &'static str, &'static str);
 
 /// At least one row of each kind, and every word and alternative in some row.
 pub(super) fn samples() -> Vec<Sample> {
-    [sessions(), turns(), turn_ends(), tools(), commands(), patches(), questions(), answers(), history()]
-        .concat()
+    [
+        sessions(),
+        turns(),
+        aims(),
+        turn_ends(),
+        tools(),
+        commands(),
+        patches(),
+        questions(),
+        answers(),
+        history(),
+    ]
+    .concat()
+}
+
+fn aims() -> Vec<Sample> {
+    let sample = |purpose, spot: Option<Spot>, data| {
+        let files = spot.map(|spot| AimedFile { path: "a.rs".to_owned(), spot: Some(spot) });
+        let files = files.into_iter().chain([AimedFile { path: "b.rs".to_owned(), spot: None }]).collect();
+        let aim = Some(Aim { purpose, files, has_output: spot.is_none() });
+        let instruction = Instruction { text: "go".to_owned(), context: None, aim, preview: false };
+        (EventBody::InstructionQueued { instruction, by: Actor::Engine }, "instruction_queued", data)
+    };
+    vec![
+        sample(
+            Purpose::Fix,
+            None,
+            r#"{"instruction":{"text":"go","aim":{"purpose":"fix","files":[{"path":"b.rs"}],"has_output":true},"preview":false},"by":{"engine":{}}}"#,
+        ),
+        sample(
+            Purpose::Test,
+            Some(Spot::Selected { first: 1, last: 2 }),
+            r#"{"instruction":{"text":"go","aim":{"purpose":"test","files":[{"path":"a.rs","spot":{"selected":{"first":1,"last":2}}},{"path":"b.rs"}],"has_output":false},"preview":false},"by":{"engine":{}}}"#,
+        ),
+        sample(
+            Purpose::Explain,
+            Some(Spot::Named { line: 3 }),
+            r#"{"instruction":{"text":"go","aim":{"purpose":"explain","files":[{"path":"a.rs","spot":{"named":{"line":3}}},{"path":"b.rs"}],"has_output":false},"preview":false},"by":{"engine":{}}}"#,
+        ),
+        sample(
+            Purpose::Refactor,
+            Some(Spot::Cursor { line: 4 }),
+            r#"{"instruction":{"text":"go","aim":{"purpose":"refactor","files":[{"path":"a.rs","spot":{"cursor":{"line":4}}},{"path":"b.rs"}],"has_output":false},"preview":false},"by":{"engine":{}}}"#,
+        ),
+        sample(
+            Purpose::Explain,
+            Some(Spot::Visible { first: 5, last: 6 }),
+            r#"{"instruction":{"text":"go","aim":{"purpose":"explain","files":[{"path":"a.rs","spot":{"visible":{"first":5,"last":6}}},{"path":"b.rs"}],"has_output":false},"preview":false},"by":{"engine":{}}}"#,
+        ),
+    ]
 }
 
 fn sessions() -> Vec<Sample> {
@@ -97,6 +146,7 @@ fn turns() -> Vec<Sample> {
                 instruction: Instruction {
                     text: "tidy\u{0} up".to_owned(),
                     context: Some(JsonText("{ \"open\": [] }".to_owned())),
+                    aim: None,
                     preview: true,
                 },
                 by: Actor::Engine,
@@ -107,7 +157,7 @@ fn turns() -> Vec<Sample> {
         ),
         (
             EventBody::TurnStarted {
-                instruction: Instruction { text: String::new(), context: None, preview: false },
+                instruction: Instruction { text: String::new(), context: None, aim: None, preview: false },
                 by: Actor::Engine,
                 queued: None,
             },
@@ -116,7 +166,12 @@ fn turns() -> Vec<Sample> {
         ),
         (
             EventBody::InstructionQueued {
-                instruction: Instruction { text: "then test".to_owned(), context: None, preview: false },
+                instruction: Instruction {
+                    text: "then test".to_owned(),
+                    context: None,
+                    aim: None,
+                    preview: false,
+                },
                 by: Actor::Engine,
             },
             "instruction_queued",

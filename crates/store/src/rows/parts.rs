@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use loggia_domain::{
     Actor, ApprovalId, BatchId, CallId, CheckpointId, ClientId, ContentHash, Door, FileChangeKind, MessageId,
-    PatchId, Preset, Remember, RetrievalStage, Risk, Role, SandboxLevel, SessionId, TurnId, Usage,
+    PatchId, Preset, Purpose, Remember, RetrievalStage, Risk, Role, SandboxLevel, SessionId, TurnId, Usage,
     WorkspaceId,
 };
 use serde::de::{self, Deserializer, Visitor};
@@ -137,6 +137,7 @@ words! {
     Door { Http = "http", Rpc = "rpc", Console = "console", Inside = "inside" }
     FileChangeKind { Created = "created", Modified = "modified", Deleted = "deleted" }
     Preset { ReadOnly = "read_only", Ask = "ask", AutoEdit = "auto_edit", Full = "full" }
+    Purpose { Fix = "fix", Test = "test", Explain = "explain", Refactor = "refactor" }
     Remember { Once = "once", Session = "session", Workspace = "workspace" }
     RetrievalStage { Symbols = "symbols", Text = "text", Vectors = "vectors", Ranking = "ranking" }
     Risk { Low = "low", Medium = "medium", High = "high" }

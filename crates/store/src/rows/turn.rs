@@ -9,6 +9,7 @@ use loggia_domain::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::rows::aim::StoredAim;
 use crate::rows::parts::{StoredActor, StoredUsage, Str, Text, list, unlist};
 use crate::rows::tool::StoredCall;
 
@@ -125,21 +126,24 @@ pub(super) struct StoredInstruction<'a> {
     text: Str<'a>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     context: Option<Str<'a>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    aim: Option<StoredAim<'a>>,
     preview: bool,
 }
 
 impl<'a> From<&'a Instruction> for StoredInstruction<'a> {
     fn from(instruction: &'a Instruction) -> Self {
-        let Instruction { text, context, preview } = instruction;
+        let Instruction { text, context, aim, preview } = instruction;
         let context = context.as_ref().map(|json| (&json.0).into());
-        Self { text: text.into(), context, preview: *preview }
+        Self { text: text.into(), context, aim: aim.as_ref().map(Into::into), preview: *preview }
     }
 }
 
 impl From<StoredInstruction<'_>> for Instruction {
     fn from(row: StoredInstruction<'_>) -> Self {
-        let StoredInstruction { text, context, preview } = row;
-        Self { text: text.into(), context: context.map(|json| JsonText(json.into())), preview }
+        let StoredInstruction { text, context, aim, preview } = row;
+        let context = context.map(|json| JsonText(json.into()));
+        Self { text: text.into(), context, aim: aim.map(Into::into), preview }
     }
 }
 

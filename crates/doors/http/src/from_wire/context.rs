@@ -33,8 +33,9 @@ pub(crate) fn prompt(message: UserMessage, unsaved: Option<&Buffer>, when_busy: 
     let command = slash::command(&message.message, &context);
     let mut notes = command.iter().flat_map(|command| slash::notes(command, &context)).collect::<Vec<_>>();
     notes.extend(unsaved_notes(&context, unsaved));
-    let instruction =
-        Instruction { text: message.message, context: json_text(&context, notes), preview: false };
+    let aim = command.and_then(|command| slash::aim(&command, &context));
+    let context = json_text(&context, notes);
+    let instruction = Instruction { text: message.message, context, aim, preview: false };
     Intent::Prompt { instruction, when_busy }
 }
 

@@ -40,7 +40,8 @@ fn shown(intent: &Intent) -> String {
     match intent {
         Intent::Prompt { instruction, when_busy } => {
             let context = instruction.context.as_ref().map_or("nothing", |JsonText(text)| text);
-            format!("prompt ({when_busy:?}) {:?} with {context}", instruction.text)
+            let aim = instruction.aim.as_ref().map(|aim| format!("\nfor {aim:?}")).unwrap_or_default();
+            format!("prompt ({when_busy:?}) {:?} with {context}{aim}", instruction.text)
         }
         intent => format!("{intent:?}"),
     }
@@ -160,10 +161,14 @@ fn instructions_carry_what_the_editor_knows() {
         r#"{"type":"client.user_message","message":"Hello","context":{"diagnostics":[]}}"#,
         r#"{"type":"client.user_message","message":"It fails","context":{"command":"/fix"}}"#,
         r#"{"type":"client.user_message","message":"/fix it","context":{"diagnostics":[],"terminal_output":{"command":"make"}}}"#,
+        r#"{"type":"client.user_message","message":"/fix","context":{"active_editor":{"file_path":"a.rs"},"diagnostics":[{"file_path":"a.rs","severity":"error","message":"no","line":3},{"file_path":"b.rs","severity":"error","message":"no","line":4}]}}"#,
         r#"{"type":"client.user_message","message":"this","context":{"command":"/test"}}"#,
         r#"{"type":"client.user_message","message":"this","context":{"command":"/explain"}}"#,
         r#"{"type":"client.user_message","message":"this","context":{"command":"/explain","active_editor":{"file_path":"a.rs","selection":{"start":{"line":1,"character":0},"end":{"line":2,"character":0}}}}}"#,
         r#"{"type":"client.user_message","message":"this","context":{"command":"/refactor"}}"#,
+        r#"{"type":"client.user_message","message":"/explain","context":{"active_editor":{"file_path":"a.rs","selection":{"start":{"line":7,"character":2},"end":{"line":7,"character":2}}}}}"#,
+        r#"{"type":"client.user_message","message":"/explain","context":{"active_editor":{"file_path":"a.rs","visible_range":{"start":1,"end":40}}}}"#,
+        r#"{"type":"client.user_message","message":"/test","context":{"active_editor":{"file_path":"/etc/passwd"},"mentions":[{"type":"file","path":"b.rs"},{"type":"file","path":"../c.rs"},{"type":"symbol","name":"f","file_path":"d.rs","line":12},{"type":"symbol","name":"g"}],"terminal_output":{"command":"make"}}}"#,
         r#"{"type":"client.user_message","message":"this","context":{"command":"/dance"}}"#,
         r#"{"type":"client.user_message","message":"/usr/bin is a path"}"#,
         unsaved.as_str(),

@@ -17,6 +17,7 @@ mod rest_strict;
 mod rest_transfer;
 mod rest_undo;
 mod rest_workspaces;
+mod slash_commands;
 mod stream_approvals;
 mod stream_bad_input;
 mod stream_commands;
