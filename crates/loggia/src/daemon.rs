@@ -91,8 +91,10 @@ impl House<'_> {
             let (door, stop) = (door.clone(), stop.clone());
             serving.spawn(async move { door.serve(listener, stop).await });
         }
+        let page = self.settings.open.then(|| door.page_address(&place.url)).transpose();
+        let page = page.map_err(|source| DaemonError::Runtime { source })?;
         drop(door);
-        let summary = Summary::new(self.settings, self.places, place, workspaces);
+        let summary = Summary::new(self.settings, self.places, place, page, workspaces);
         self.tell(&summary)?;
         let broken = tokio::select! {
             name = signals.next() => {
@@ -133,8 +135,8 @@ impl House<'_> {
         if self.settings.detached {
             detach::let_go(self.places)?;
         }
-        if self.settings.open {
-            open::browser(&summary.url);
+        if let Some(page) = &summary.page {
+            open::browser(page);
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ mod guard;
 mod identity;
 mod listen;
 mod metrics;
+mod page;
 mod peer;
 mod private_file;
 mod problem;

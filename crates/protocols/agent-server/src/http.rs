@@ -8,6 +8,7 @@ mod endpoint;
 mod health;
 mod index;
 mod model;
+mod page;
 mod policy;
 mod problem;
 mod search;
@@ -22,6 +23,7 @@ pub use endpoint::{ENDPOINTS, Endpoint, Verb};
 pub use health::{CheckState, Health, HealthChecks, HealthStatus};
 pub use index::{ChangesParams, ChangesResult, IndexState, IndexStatus, RejectedChange};
 pub use model::{CurrentModel, ListedModel, ModelList, ProviderProblem};
+pub use page::{PageCode, PageCodeParams, PageSession, PageSessionParams};
 pub use policy::{
     CommandMode, Decision, HardLinks, Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample,
     PolicyLimits, PolicyPreset, PolicyRule, RiskLevel, Sandbox,
@@ -67,6 +69,10 @@ pub const BODIES: &[MessageInfo] = &[
     body::<PairStartResult>("pair_start_result", SERVER),
     body::<PairParams>("pair_params", CLIENT),
     body::<PairResult>("pair_result", SERVER),
+    body::<PageCodeParams>("page_code_params", CLIENT),
+    body::<PageCode>("page_code", SERVER),
+    body::<PageSessionParams>("page_session_params", CLIENT),
+    body::<PageSession>("page_session", SERVER),
     body::<CreateTokenParams>("create_token_params", CLIENT),
     body::<CreatedToken>("created_token", SERVER),
     body::<TokenList>("token_list", SERVER),

@@ -22,10 +22,10 @@ use crate::client::{
 use crate::error::ServerError;
 use crate::http::{
     ChangesParams, ChangesResult, CreateSessionParams, CreateTokenParams, CreatedToken, CurrentModel,
-    DoctorReport, EventPage, ForkSessionParams, Health, IndexStatus, ModelList, PairParams, PairResult,
-    PairStartResult, Policy, PolicyCheckParams, PolicyCheckResult, Problem, RegisterWorkspaceParams,
-    RenameSessionParams, SearchResult, Session, SessionPage, TokenList, UndoParams, UndoResult, Workspace,
-    WorkspacePage,
+    DoctorReport, EventPage, ForkSessionParams, Health, IndexStatus, ModelList, PageCode, PageCodeParams,
+    PageSession, PageSessionParams, PairParams, PairResult, PairStartResult, Policy, PolicyCheckParams,
+    PolicyCheckResult, Problem, RegisterWorkspaceParams, RenameSessionParams, SearchResult, Session,
+    SessionPage, TokenList, UndoParams, UndoResult, Workspace, WorkspacePage,
 };
 use crate::message::{CLIENT, Message, SERVER};
 use crate::server::{
@@ -95,6 +95,10 @@ pub const SCHEMAS: &[SchemaInfo] = &[
     body::<PairStartResult>("pair_start_result", SERVER),
     body::<PairParams>("pair_params", CLIENT),
     body::<PairResult>("pair_result", SERVER),
+    body::<PageCodeParams>("page_code_params", CLIENT),
+    body::<PageCode>("page_code", SERVER),
+    body::<PageSessionParams>("page_session_params", CLIENT),
+    body::<PageSession>("page_session", SERVER),
     body::<CreateTokenParams>("create_token_params", CLIENT),
     body::<CreatedToken>("created_token", SERVER),
     body::<TokenList>("token_list", SERVER),
