@@ -129,6 +129,11 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", &media)
     }
 
+    /// Runs a script in every page before its own.
+    pub(super) fn inject(&self, source: &str) -> anyhow::Result<()> {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": source }))
+    }
+
     fn devtools(&self, command: &str, parameters: &Value) -> anyhow::Result<()> {
         let body = json!({ "cmd": command, "params": parameters });
         self.ask("POST", "goog/cdp/execute", Some(body)).map(drop)

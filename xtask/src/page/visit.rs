@@ -20,12 +20,17 @@ const PROMPT: &str = "//textarea";
 const SHOWN: &str = "[...document.querySelectorAll('.log .said, .log .reply, .log .tool .what, .log .path, .log .line, \
      .log .facts')].map(node => node.textContent.trim()).join('\\n')";
 
+/// Keeps the page's streams in reach, so that they can be cut.
+const WATCH_SOCKETS: &str = "window.sockets = []; const Real = WebSocket; window.WebSocket = class extends Real { \
+     constructor(...given) { super(...given); window.sockets.push(this); } };";
+
 /// Whether the turn is over.
 const IDLE: &str = "document.querySelector('.prompt .danger')?.hidden === true";
 
 pub(super) fn run(browser: &Browser, server: &Server, pictures: &Path) -> anyhow::Result<()> {
     let picture = |name: &str| browser.screenshot(&pictures.join(format!("{name}.png")));
     browser.look(WIDE.0, WIDE.1, "light")?;
+    browser.inject(WATCH_SOCKETS)?;
     come_in(browser, server)?;
     picture("list-wide")?;
 
@@ -39,10 +44,18 @@ pub(super) fn run(browser: &Browser, server: &Server, pictures: &Path) -> anyhow
         "the reply came at once: {begun}"
     );
 
+    // Lost in the middle of a reply.
+    cut(browser)?;
+
     browser.until("document.querySelectorAll('.question:not(.closed) .hunk').length === 2")?;
     browser.until("document.querySelector('.plan li.now')?.textContent.includes('louder')")?;
+    check_once(browser)?;
     picture("question-wide")?;
     check_width(browser, WIDE.0)?;
+    let shown = browser.script(&format!("return {SHOWN}"))?;
+    cut(browser)?;
+    browser.until(&format!("({SHOWN}) === {shown}"))?;
+    check_once(browser)?;
     decide_about_a_hunk(browser, server, &picture)?;
     come_back(browser, &picture)?;
     answer_about_a_command(browser, &picture)?;
@@ -57,6 +70,24 @@ fn come_in(browser: &Browser, server: &Server) -> anyhow::Result<()> {
     browser.until("document.querySelector('.workspaces h2')?.textContent === 'hello-world'")?;
     let left = browser.script("return [location.hash, document.cookie]")?;
     ensure!(left == serde_json::json!(["", ""]), "the page shows what it should not: {left}");
+    Ok(())
+}
+
+/// Cuts the stream, and waits until the page has opened another one.
+fn cut(browser: &Browser) -> anyhow::Result<()> {
+    let count = browser.script("const count = sockets.length; sockets.at(-1).close(4000); return count")?;
+    browser.until(&format!("sockets.length > {count} && document.querySelector('.link.live')")).map(drop)
+}
+
+/// Everything of the first turn is there, and nothing twice.
+fn check_once(browser: &Browser) -> anyhow::Result<()> {
+    let counts = browser.script(
+        "return ['.person', '.reply', '.tool', '.question:not(.closed)'].map(name => document.querySelectorAll(`.log ${name}`).length)",
+    )?;
+    ensure!(counts == serde_json::json!([1, 1, 3, 1]), "something is missing or there twice: {counts}");
+    let reply = browser.script("return document.querySelector('.reply').textContent.trim()")?;
+    let whole = "I will change both greetings in greeting.rs. First a plan, then the change.";
+    ensure!(reply == whole, "the reply is not whole: {reply}");
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 // Asking the server. The cookie goes along by itself; every bad answer is a problem with a text for people.
 
+import { sentence } from "./dom.js";
+
 /** How long an answer may take: the server is near, and a person waits. */
 const PATIENCE_MS = 20000;
 
@@ -30,7 +32,7 @@ export async function ask(method, path, body) {
   }
   const text = await answer.text();
   const value = parse(text);
-  if (!answer.ok) throw new Refused(answer.status, value?.detail ?? value?.title ?? `The server answered ${answer.status}.`);
+  if (!answer.ok) throw new Refused(answer.status, sentence(value?.detail ?? value?.title ?? `The server answered ${answer.status}`));
   return value;
 }
 

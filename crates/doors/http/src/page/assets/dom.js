@@ -47,3 +47,9 @@ export function ago(text, now = Date.now()) {
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString()} ${number === 1 ? one : many}`;
 }
+
+/** What the server says, which is written to stand anywhere, as a sentence. */
+export function sentence(text) {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

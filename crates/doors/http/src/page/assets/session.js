@@ -32,6 +32,9 @@ export class SessionView {
     });
     this.transcript.onGrowth = () => this.grew();
     this.atEnd = true;
+    // A phone's keyboard and a turned screen leave less room; whoever was at the end stays there.
+    this.sizes = new ResizeObserver(() => this.atEnd && this.toEnd());
+    this.sizes.observe(this.scroller);
     this.open();
   }
 
@@ -83,6 +86,7 @@ export class SessionView {
 
   close() {
     this.closed = true;
+    this.sizes.disconnect();
     this.stream?.close();
   }
 
@@ -231,6 +235,11 @@ export class SessionView {
 
   scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    // A scroll that the window's size caused is not somebody's wish to leave the end.
+    if (clientHeight !== this.height) {
+      this.height = clientHeight;
+      return;
+    }
     this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
     if (this.atEnd) this.newest.hidden = true;
   }

@@ -3,7 +3,7 @@
 // Every entry knows the event it came from, or, if it came without a number, the last event before it. When the stream is
 // opened again after an event, whatever came later is taken away and told again: nothing is shown twice, nothing is lost.
 
-import { button, count, el, fill } from "./dom.js";
+import { button, count, el, fill, sentence } from "./dom.js";
 import { diff } from "./diff.js";
 import { markdown } from "./markdown.js";
 import { Question } from "./question.js";
@@ -325,9 +325,4 @@ function person(name, text, at) {
     el("p", { class: "from" }, name, time),
     el("p", { class: "said" }, text),
   );
-}
-
-function sentence(text) {
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
 }
