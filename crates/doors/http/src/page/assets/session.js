@@ -16,7 +16,7 @@ export class SessionView {
     this.drives = me.scope !== "read";
     this.log = el("div", { class: "log", role: "log", "aria-live": "polite", "aria-label": "Conversation" });
     this.plan = el("details", { class: "plan", hidden: true });
-    this.scroller = el("div", { class: "scroller", scroll: () => this.scrolled() }, el("div", { class: "column" }, this.plan, this.log));
+    this.scroller = el("div", { class: "scroller", scroll: () => this.scrolled() }, el("div", { class: "column" }, this.log));
     this.newest = button("Newest", () => this.toEnd(), { class: "newest small", hidden: true });
     this.title = el("h1", {}, "…");
     this.link = el("span", { class: "link connecting", role: "status" }, "Connecting…");
@@ -44,7 +44,7 @@ export class SessionView {
     const back = button("‹", this.left, { class: "back quiet", "aria-label": "All sessions" });
     const tools = this.drives && el("div", { class: "tools" }, this.undo, this.redo);
     const head = el("header", { class: "bar" }, back, el("div", { class: "titles" }, this.title, this.link), tools);
-    this.node = el("main", { class: "session" }, head, this.scroller, this.newest, this.foot());
+    this.node = el("main", { class: "session" }, head, this.plan, this.scroller, this.newest, this.foot());
   }
 
   foot() {
