@@ -24,6 +24,10 @@ crash *arguments:
 contract *arguments:
     cargo xtask contract {{arguments}}
 
+# A real browser works with the page of a running server; needs Chromium and its driver.
+page *arguments:
+    cargo xtask page {{arguments}}
+
 # Benchmarks, as ratios.
 bench *arguments:
     cargo xtask bench {{arguments}}

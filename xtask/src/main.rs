@@ -10,6 +10,7 @@ mod contract;
 mod crash;
 mod fuzz;
 mod generate;
+mod page;
 mod shell;
 mod test;
 mod tidy;
@@ -43,6 +44,8 @@ enum Chore {
     Crash(crash::CrashArguments),
     /// Lets a stranger try a running server against its OpenAPI document
     Contract(contract::ContractArguments),
+    /// Lets a real browser work with the page of a running server
+    Page(page::PageArguments),
     /// Runs benchmarks and prints ratios
     Bench(bench::BenchArguments),
 }
@@ -66,6 +69,7 @@ fn run(chore: &Chore) -> anyhow::Result<()> {
         Chore::Fuzz(arguments) => fuzz::run(arguments),
         Chore::Crash(arguments) => crash::run(arguments),
         Chore::Contract(arguments) => contract::run(arguments),
+        Chore::Page(arguments) => page::run(arguments),
         Chore::Bench(arguments) => bench::run(arguments),
     }
 }

@@ -143,7 +143,9 @@ impl House<'_> {
             let (door, stop) = (door.clone(), stop.clone());
             serving.spawn(async move { door.serve(listener, stop).await });
         }
-        self.tell(&Summary::new(self.settings, self.places, place, workspaces))
+        let page = self.settings.open.then(|| door.page_address(&place.url)).transpose();
+        let page = page.map_err(|source| DaemonError::Runtime { source })?;
+        self.tell(&Summary::new(self.settings, self.places, place, page, workspaces))
     }
 
     /// Tells everybody who waits for it that requests are answered.
@@ -162,8 +164,8 @@ impl House<'_> {
             tokio::spawn(detach::tend_log(detach::log_file(self.places)));
         }
         tracing::info!(url = %summary.url, socket = %summary.http_socket.display(), "started");
-        if self.settings.open {
-            open::browser(&summary.url);
+        if let Some(page) = &summary.page {
+            open::browser(page);
         }
         Ok(())
     }

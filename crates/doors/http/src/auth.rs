@@ -1,23 +1,29 @@
 //! Who is asking.
 //!
-//! Knows tokens, pairing and how often somebody was wrong; refuses to know what is asked. Which scope an endpoint needs
+//! Knows tokens, cookies, codes and how often somebody was wrong; refuses to know what is asked. Which scope an endpoint needs
 //! is the guard's affair.
 //!
 //! What always holds: no token, an unknown one and a revoked one get the same answer; a wrong one costs its sender
 //! patience; a right one always gets in, so that nobody can lock out others on the same machine.
 
+pub(crate) mod cookie;
 pub(crate) mod failures;
+pub(crate) mod once;
 pub(crate) mod pairing;
 pub(crate) mod secret;
 pub(crate) mod tokens;
 
 use std::num::NonZeroU64;
+use std::time::Duration;
 
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use loggia_domain::Timestamp;
 use loggia_protocol_agent_server::{BEARER_SUBPROTOCOL_PREFIX, ProblemType, Scope};
 
+use crate::auth::cookie::Cookie;
 use crate::auth::failures::Failures;
+use crate::auth::once::OnceCodes;
 use crate::auth::pairing::Pairing;
 use crate::auth::tokens::{TokenError, Tokens};
 use crate::identity::{Identity, Proof};
@@ -29,6 +35,7 @@ use crate::problem::Problem;
 pub(crate) struct Auth {
     pub(crate) tokens: Tokens,
     pub(crate) pairing: Pairing,
+    pub(crate) once: OnceCodes,
     pub(crate) failures: Failures,
 }
 
@@ -36,18 +43,41 @@ impl Auth {
     /// With the tokens kept in this directory.
     pub(crate) fn open(data: &std::path::Path) -> Result<Self, TokenError> {
         let tokens = Tokens::open(data)?;
-        Ok(Self { tokens, pairing: Pairing::default(), failures: Failures::default() })
+        let (pairing, once) = (Pairing::default(), OnceCodes::default());
+        Ok(Self { tokens, pairing, once, failures: Failures::default() })
     }
 
-    /// Who is asking. A token counts before the connection it came over: whoever shows one wants to be its bearer.
-    pub(crate) fn identify(&self, headers: &HeaderMap, peer: Option<Peer>) -> Result<Identity, Problem> {
-        match (presented(headers), peer) {
-            (Presented::Token(token), _) => self.tokens.bearer(token).ok_or_else(|| self.refuse(peer)),
-            (Presented::Garbled, _) => Err(self.refuse(peer)),
-            (Presented::Nothing, Some(Peer::SameUser)) => {
+    /// Who is asking. A token counts before a cookie, which browsers add by themselves, and before the connection it
+    /// came over: whoever shows one wants to be its bearer.
+    pub(crate) fn identify(
+        &self,
+        headers: &HeaderMap,
+        cookie: Cookie<'_>,
+        peer: Option<Peer>,
+    ) -> Result<Identity, Problem> {
+        match (presented(headers), cookie, peer) {
+            (Presented::Token(token), _, _) | (Presented::Nothing, Cookie::Shown(token), _) => {
+                self.tokens.bearer(token).ok_or_else(|| self.refuse(peer))
+            }
+            (Presented::Garbled, _, _) => Err(self.refuse(peer)),
+            (Presented::Nothing, Cookie::Doubtful, _) => {
+                Err(Problem::of(ProblemType::Forbidden, "a cookie counts only for our own page"))
+            }
+            (Presented::Nothing, Cookie::Absent, Some(Peer::SameUser)) => {
                 Ok(Identity { name: "local".to_owned(), scope: Scope::Admin, proof: Proof::SameUser })
             }
-            (Presented::Nothing, _) => Err(unauthorized()),
+            (Presented::Nothing, Cookie::Absent, _) => Err(unauthorized()),
+        }
+    }
+
+    /// Ends when whoever showed this may no longer be there: it was revoked, or its time is over.
+    pub(crate) async fn until_gone(&self, proof: &Proof) {
+        let revoked = self.tokens.until_revoked(proof);
+        let Some(expires) = self.tokens.expires(proof) else { return revoked.cancelled().await };
+        let left = u64::try_from(expires.0.saturating_sub(Timestamp::now().0)).unwrap_or(0);
+        tokio::select! {
+            () = revoked.cancelled() => {}
+            () = tokio::time::sleep(Duration::from_millis(left)) => {}
         }
     }
 

@@ -24,6 +24,7 @@ use axum::response::{IntoResponse, Response};
 use loggia_protocol_agent_server::{ENDPOINTS, MAX_BODY_BYTES, ProblemType, Scope, Verb};
 use tracing::Instrument;
 
+use crate::auth::cookie::Cookie;
 use crate::body;
 use crate::door::Inner;
 use crate::guard::origin::Origin;
@@ -73,10 +74,14 @@ enum Needs {
 
 fn admit(inner: &Inner, request: &mut Request, origin: &mut Origin) -> Result<(), Problem> {
     let peer = request.extensions().get::<Peer>().copied();
+    let mut asked = None;
     // No page can make a browser talk to a Unix socket.
     if peer != Some(Peer::SameUser) {
         let host = host::check(request, &inner.settings.hosts)?;
         *origin = Origin::check(request.headers(), &host, &inner.settings.origins)?;
+        request.extensions_mut().insert(host.clone());
+        request.extensions_mut().insert(origin.page());
+        asked = Some(host);
     }
     url::check(request.uri())?;
     body::check_encoding(request.headers())?;
@@ -89,7 +94,11 @@ fn admit(inner: &Inner, request: &mut Request, origin: &mut Origin) -> Result<()
     if needs == Needs::Nothing {
         return Ok(());
     }
-    let identity = inner.auth.identify(request.headers(), peer)?;
+    let cookie = match &asked {
+        Some(host) => Cookie::of(request.method(), request.headers(), host, origin.page()),
+        None => Cookie::Absent,
+    };
+    let identity = inner.auth.identify(request.headers(), cookie, peer)?;
     match needs {
         Needs::Scope(scope) if identity.scope < scope => {
             let detail = format!("this needs a token with the scope `{}`", scope_name(scope));

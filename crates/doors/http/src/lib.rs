@@ -22,6 +22,7 @@ mod listen;
 mod metrics;
 mod model_name;
 mod nearest;
+mod page;
 mod pages;
 mod peer;
 mod private_file;

@@ -12,6 +12,7 @@ pub(crate) mod index;
 pub(crate) mod intents;
 pub(crate) mod metrics;
 pub(crate) mod models;
+pub(crate) mod page;
 pub(crate) mod pairing;
 pub(crate) mod policy;
 pub(crate) mod search;

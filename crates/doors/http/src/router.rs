@@ -12,7 +12,7 @@ use loggia_protocol_agent_server::ProblemType;
 use crate::Door;
 use crate::door::Inner;
 use crate::problem::Problem;
-use crate::{guard, rest, stream};
+use crate::{guard, page, rest, stream};
 
 impl Door {
     /// Everything the door answers, for any kind of connection. Requests carry a [`Peer`](crate::Peer) as an
@@ -24,6 +24,7 @@ impl Door {
             .merge(workspaces())
             .merge(sessions())
             .merge(contract())
+            .merge(page::routes())
             .merge(stream::routes())
             .fallback(nowhere)
             .method_not_allowed_fallback(not_like_this)
@@ -35,7 +36,6 @@ impl Door {
 /// What the server is and who may use it.
 fn server() -> Router<Arc<Inner>> {
     Router::new()
-        .route("/", get(no_page))
         .route("/v1/health", get(rest::health::health))
         .route("/v1/doctor", get(rest::doctor::doctor))
         .route("/v1/stop", post(rest::stop::stop))
@@ -46,6 +46,8 @@ fn server() -> Router<Arc<Inner>> {
         .route("/v1/tokens/{token_id}", delete(rest::tokens::revoke))
         .route("/v1/pair/start", post(rest::pairing::start))
         .route("/v1/pair", post(rest::pairing::redeem))
+        .route("/v1/page/code", post(rest::page::code))
+        .route("/v1/page/session", get(rest::page::who).post(rest::page::open).delete(rest::page::end))
 }
 
 fn workspaces() -> Router<Arc<Inner>> {
@@ -83,11 +85,6 @@ fn contract() -> Router<Arc<Inner>> {
     Router::new()
         .route("/v1/openapi.json", get(rest::contract::openapi))
         .route("/v1/schemas/{name}", get(rest::contract::schema))
-}
-
-/// The page for browsers is open to all, and there is none yet.
-async fn no_page() -> Problem {
-    Problem::not_found("there is no page here; `/v1/health` tells whether the server works")
 }
 
 async fn nowhere() -> Problem {

@@ -1,4 +1,6 @@
 //! Showing the page in the user's browser.
+//!
+//! The address holds a code that lets one browser in, once and for two minutes. It is never logged.
 
 use std::process::{Command, Stdio};
 
@@ -15,7 +17,13 @@ pub(crate) fn browser(url: &str) {
     opener.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     match opener.spawn() {
         // Waited for, so that it does not stay as a dead process.
-        Ok(mut child) => drop(std::thread::spawn(move || child.wait())),
-        Err(error) => tracing::warn!(program = OPENER, %error, "the browser cannot be opened"),
+        Ok(mut child) => drop(std::thread::spawn(move || match child.wait() {
+            Ok(status) if status.success() => {}
+            Ok(status) => tracing::warn!(program = OPENER, %status, "{UNOPENED}"),
+            Err(error) => tracing::warn!(program = OPENER, %error, "{UNOPENED}"),
+        })),
+        Err(error) => tracing::warn!(program = OPENER, %error, "{UNOPENED}"),
     }
 }
+
+const UNOPENED: &str = "no browser could be started; open the page's address yourself";

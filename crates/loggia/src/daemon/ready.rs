@@ -16,6 +16,8 @@ use crate::output::{Printer, printable};
 pub(crate) struct Summary {
     pub(crate) url: String,
     pub(crate) http_socket: PathBuf,
+    /// Where one browser is let in, if one is to be opened.
+    pub(crate) page: Option<String>,
     token_file: PathBuf,
     fingerprint: Option<String>,
     certificate: Option<PathBuf>,
@@ -36,14 +38,23 @@ struct Line<'a> {
     console_socket: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls_fingerprint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_url: Option<&'a str>,
 }
 
 impl Summary {
-    pub(crate) fn new(settings: &Settings, places: &Places, place: Place, workspaces: Vec<PathBuf>) -> Self {
+    pub(crate) fn new(
+        settings: &Settings,
+        places: &Places,
+        place: Place,
+        page: Option<String>,
+        workspaces: Vec<PathBuf>,
+    ) -> Self {
         let Place { url, http_socket, fingerprint, certificate } = place;
         Self {
             url,
             http_socket,
+            page,
             token_file: places.data().join("token"),
             fingerprint,
             certificate,
@@ -73,6 +84,7 @@ impl Summary {
             rpc_socket: None,
             console_socket: None,
             tls_fingerprint: self.fingerprint.as_deref(),
+            page_url: self.page.as_deref(),
         };
         serde_json::to_string(&line).expect("texts can always be written")
     }
@@ -84,6 +96,9 @@ impl Summary {
             lines.push(format!("  {ASIDE}{name:<11}{ASIDE:#} {}", printable(text)));
         };
         fact("url", &self.url);
+        if let Some(page) = &self.page {
+            fact("page", &format!("{page} (good once, for two minutes)"));
+        }
         fact("token file", &self.token_file.display().to_string());
         fact("socket", &self.http_socket.display().to_string());
         if let Some(fingerprint) = &self.fingerprint {

@@ -83,7 +83,29 @@ fn a_browser_is_shown_the_page() {
     let path = format!("{}:/usr/bin:/bin", stage.path("bin").display());
     let server = Server::start_with(&stage, &[("PATH", &path)], &["--open"]);
     // Opening the pipe waits for the opener.
-    assert_eq!(std::fs::read_to_string(&opened).unwrap().trim_end(), server.field("url"));
+    let opened = std::fs::read_to_string(&opened).unwrap();
+    let page = opened.trim_end();
+    // The ready line tells it too, for when there is no browser.
+    assert_eq!(page, server.field("page_url"));
+    let code = page.strip_prefix(server.field("url")).unwrap().strip_prefix("/#code=").unwrap();
+    let trade = || {
+        let body = format!(r#"{{"code":"{code}","client_name":"browser"}}"#);
+        let origin = server.field("url");
+        let (_, host) = origin.split_once("://").unwrap();
+        let head = format!(
+            "POST /v1/page/session HTTP/1.1\r\nhost: {host}\r\norigin: {origin}\r\nconnection: close\r\n"
+        );
+        let request =
+            format!("{head}content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+        std::io::read_to_string(stream).unwrap()
+    };
+    let first = trade();
+    assert!(first.starts_with("HTTP/1.1 200") && first.contains("HttpOnly; SameSite=Strict"), "{first}");
+    assert!(first.contains(r#""scope":"admin""#), "{first}");
+    assert!(trade().starts_with("HTTP/1.1 401"));
+    assert!(server.get("/").starts_with("HTTP/1.1 200"));
     server.end();
 }
 

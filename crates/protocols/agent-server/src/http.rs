@@ -8,6 +8,7 @@ mod endpoint;
 mod health;
 mod index;
 mod model;
+mod page;
 mod policy;
 mod problem;
 mod search;
@@ -22,6 +23,7 @@ pub use endpoint::{ENDPOINTS, Endpoint, Verb};
 pub use health::{CheckState, Health, HealthChecks, HealthStatus};
 pub use index::{ChangesParams, ChangesResult, IndexState, IndexStatus, RejectedChange};
 pub use model::{CurrentModel, ListedModel, ModelList, ProviderProblem};
+pub use page::{PageCode, PageCodeParams, PageSession, PageSessionParams};
 pub use policy::{
     CommandMode, Decision, HardLinks, Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample,
     PolicyLimits, PolicyPreset, PolicyRule, RiskLevel, Sandbox,
@@ -82,6 +84,10 @@ bodies! {
     PairStartResult = "pair_start_result" from SERVER,
     PairParams = "pair_params" from CLIENT,
     PairResult = "pair_result" from SERVER,
+    PageCodeParams = "page_code_params" from CLIENT,
+    PageCode = "page_code" from SERVER,
+    PageSessionParams = "page_session_params" from CLIENT,
+    PageSession = "page_session" from SERVER,
     CreateTokenParams = "create_token_params" from CLIENT,
     CreatedToken = "created_token" from SERVER,
     TokenList = "token_list" from SERVER,

@@ -46,19 +46,21 @@ pub use http::{
     BODIES, Budget, ChangesParams, ChangesResult, CheckState, CommandMode, CreateSessionParams,
     CreateTokenParams, CreatedToken, CurrentModel, Decision, DoctorCheck, DoctorReport, ENDPOINTS, Endpoint,
     Event, EventPage, FieldProblem, ForkSessionParams, HardLinks, Health, HealthChecks, HealthStatus,
-    HitKind, IndexState, IndexStatus, ListedModel, ModelList, PairParams, PairResult, PairStartResult,
-    Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule,
-    Problem, ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams,
-    RiskLevel, STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage,
-    SessionStatus, TokenInfo, TokenList, UndoParams, UndoResult, Verb, Workspace, WorkspacePage,
+    HitKind, IndexState, IndexStatus, ListedModel, ModelList, PageCode, PageCodeParams, PageSession,
+    PageSessionParams, PairParams, PairResult, PairStartResult, Policy, PolicyCheckParams, PolicyCheckResult,
+    PolicyExample, PolicyLimits, PolicyPreset, PolicyRule, Problem, ProblemType, ProviderProblem,
+    RegisterWorkspaceParams, RejectedChange, RenameSessionParams, RiskLevel, STRICT_BODIES, Sandbox, Scope,
+    SearchHit, SearchResult, Session, SessionModel, SessionPage, SessionStatus, TokenInfo, TokenList,
+    UndoParams, UndoResult, Verb, Workspace, WorkspacePage,
 };
 pub use ids::{
     ApprovalId, CommandId, ContentHash, PatchId, Secret, SessionId, Timestamp, TokenId, TurnId, WorkspaceId,
 };
 pub use limits::{
     BEARER_SUBPROTOCOL_PREFIX, DEFAULT_PORT, HELLO_DEADLINE, MAX_BODY_BYTES, MAX_HEADER_BYTES,
-    MAX_JSON_DEPTH, MAX_MESSAGE_BYTES, MAX_PAIRING_TRIES, MAX_SOCKETS_PER_TOKEN, PAIRING_CODE_LENGTH,
-    PAIRING_CODE_LIFETIME, PING_INTERVAL, SILENCE_DEADLINE, STREAM_SUBPROTOCOL, close,
+    MAX_JSON_DEPTH, MAX_MESSAGE_BYTES, MAX_PAIRING_TRIES, MAX_SOCKETS_PER_TOKEN, PAGE_CODE_LIFETIME,
+    PAGE_LIFETIME, PAIRING_CODE_LENGTH, PAIRING_CODE_LIFETIME, PING_INTERVAL, SILENCE_DEADLINE,
+    STREAM_SUBPROTOCOL, close,
 };
 pub use message::{CLIENT, MESSAGES, Message, SERVER, Tagged};
 pub use schema::{SCHEMAS, SchemaInfo};

@@ -40,6 +40,12 @@ pub const PAIRING_CODE_LIFETIME: Duration = Duration::from_secs(120);
 /// Wrong tries after which a pairing code is dead.
 pub const MAX_PAIRING_TRIES: u32 = 5;
 
+/// How long the code for a page can be used: a browser that was just started opens it within seconds.
+pub const PAGE_CODE_LIFETIME: Duration = Duration::from_secs(120);
+
+/// How long a page's cookie lets it in: a phone that is used now and then need not be paired every week.
+pub const PAGE_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// The WebSocket subprotocol of the stream.
 pub const STREAM_SUBPROTOCOL: &str = "loggia.v1";
 

@@ -1,7 +1,8 @@
 //! Tokens, and pairing, which gives a new client one.
 
 use loggia_protocol_agent_server::{
-    CreateTokenParams, CreatedToken, PairParams, PairResult, PairStartResult, TokenId, TokenList,
+    CreateTokenParams, CreatedToken, PageCode, PageCodeParams, PairParams, PairResult, PairStartResult,
+    TokenId, TokenList,
 };
 
 use crate::client::Ask;
@@ -22,6 +23,14 @@ impl Client {
     /// See [`Error`].
     pub async fn pair(&self, params: &PairParams) -> Result<PairResult, Error> {
         self.ask(Ask::post(&["v1", "pair"]).json(params)).await
+    }
+
+    /// Makes a code with which a browser can open the page, as `/#code=…`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn page_code(&self, params: &PageCodeParams) -> Result<PageCode, Error> {
+        self.ask(Ask::post(&["v1", "page", "code"]).json(params)).await
     }
 
     /// Lists the tokens; never their text.

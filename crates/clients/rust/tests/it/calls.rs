@@ -5,14 +5,18 @@ use std::path::Path;
 use loggia_client::{Client, Error, Page};
 use loggia_protocol_agent_server::{
     ChangesParams, CreateSessionParams, CreateTokenParams, CurrentModel, ENDPOINTS, Endpoint,
-    ForkSessionParams, HitKind, PairParams, PolicyCheckParams, RegisterWorkspaceParams, RenameSessionParams,
-    Scope, SessionId, TokenId, UndoParams, Verb, WorkspaceId,
+    ForkSessionParams, HitKind, PageCodeParams, PairParams, PolicyCheckParams, RegisterWorkspaceParams,
+    RenameSessionParams, Scope, SessionId, TokenId, UndoParams, Verb, WorkspaceId,
 };
 
 use crate::play::{Play, Request};
 
 /// Endpoints without a method, and why.
-const WITHOUT: &[(&str, &str)] = &[("/", "a page for browsers")];
+const WITHOUT: &[(&str, &str)] = &[
+    ("/", "a page for browsers"),
+    ("/page/{file}", "a part of that page"),
+    ("/v1/page/session", "a cookie, for that page"),
+];
 
 /// An example of a body from the protocol's own tests.
 fn example(name: &str) -> String {
@@ -99,6 +103,7 @@ async fn call(client: &Client, endpoint: &Endpoint) -> Option<Result<(), Error>>
         }
         (Verb::Post, "/v1/pair/start") => client.start_pairing().await.map(drop),
         (Verb::Post, "/v1/pair") => client.pair(&read::<PairParams>("pair_params")).await.map(drop),
+        (Verb::Post, "/v1/page/code") => client.page_code(&PageCodeParams::default()).await.map(drop),
         (Verb::Get, "/v1/tokens") => client.tokens().await.map(drop),
         (Verb::Post, "/v1/tokens") => {
             let params = CreateTokenParams { name: "n".to_owned(), scope: Scope::Read };

@@ -62,6 +62,19 @@ pub(crate) fn is_token(text: &str) -> bool {
     })
 }
 
+/// A new code for a page: as long as a token, since it may stand in the history of a browser.
+///
+/// # Errors
+/// If the system gives no random bytes.
+pub(crate) fn new_page_code() -> io::Result<String> {
+    Ok(hex(&random::<TOKEN_BYTES>()?))
+}
+
+/// Whether a text has the form of a code for a page; those that people type are far shorter.
+pub(crate) fn is_page_code(text: &str) -> bool {
+    text.len() == 2 * TOKEN_BYTES
+}
+
 /// A new pairing code.
 ///
 /// # Errors

@@ -31,6 +31,9 @@ const FIRST: &str = "first";
 /// How many tokens there may be: each is compared with in every request.
 const MAX_TOKENS: usize = 1000;
 
+/// How many browsers may be let in: each start with `--open` adds one, and those that nobody uses make room.
+const MAX_PAGES: usize = 100;
+
 /// How long a token's name may be, in bytes.
 const MAX_NAME: usize = 100;
 
@@ -73,6 +76,8 @@ pub(crate) struct Token {
     is_first: bool,
     /// Milliseconds since 1970; 0 if never.
     last_used: AtomicI64,
+    /// When it ends by itself; a browser's does.
+    pub(crate) expires: Option<Timestamp>,
     revoked: CancellationToken,
 }
 
@@ -80,6 +85,15 @@ impl Token {
     /// When it was last used, as far as is known.
     pub(crate) fn last_used(&self) -> Option<Timestamp> {
         Some(self.last_used.load(Ordering::Relaxed)).filter(|at| *at != 0).map(Timestamp)
+    }
+
+    fn is_over(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+
+    /// When somebody last had something of it.
+    fn wanted(&self) -> Timestamp {
+        self.last_used().unwrap_or(self.created)
     }
 }
 
@@ -147,6 +161,10 @@ impl Tokens {
 
     /// Who bears this token. Compares with all of them, so that the time taken says nothing.
     pub(crate) fn bearer(&self, text: &str) -> Option<Identity> {
+        self.bearer_at(text, Timestamp::now())
+    }
+
+    fn bearer_at(&self, text: &str, now: Timestamp) -> Option<Identity> {
         let hash = SecretHash::of(text);
         let held = self.held();
         let mut found = None;
@@ -155,8 +173,8 @@ impl Tokens {
                 found = Some(token);
             }
         }
-        let token = found?;
-        token.last_used.store(Timestamp::now().0, Ordering::Relaxed);
+        let token = found.filter(|token| !token.is_over(now))?;
+        token.last_used.store(now.0, Ordering::Relaxed);
         let proof = Proof::Token(token.id.clone());
         Some(Identity { name: token.name.clone(), scope: token.scope, proof })
     }
@@ -171,18 +189,38 @@ impl Tokens {
 
     /// Makes a token. Touches a disk.
     pub(crate) fn create(&self, name: &str, scope: Scope) -> Result<(Secret, Arc<Token>), TokenError> {
+        self.add(name, scope, None)
+    }
+
+    /// Makes a token for a browser, which ends by itself. Touches a disk.
+    pub(crate) fn create_page(
+        &self,
+        name: &str,
+        scope: Scope,
+        expires: Timestamp,
+    ) -> Result<(Secret, Arc<Token>), TokenError> {
+        self.add(name, scope, Some(expires))
+    }
+
+    fn add(
+        &self,
+        name: &str,
+        scope: Scope,
+        expires: Option<Timestamp>,
+    ) -> Result<(Secret, Arc<Token>), TokenError> {
         self.check(name)?;
         let failed = |source| TokenError::Io { path: self.list_file.clone(), source };
         let text = secret::new_token().map_err(failed)?;
-        let made = Arc::new(token(name, scope, SecretHash::of(&text)));
+        let made = Arc::new(Token { expires, ..token(name, scope, SecretHash::of(&text)) });
         let _changing = self.changing();
-        let mut next = self.list();
         // Again, now that nobody else adds one.
+        let (mut next, ended) = without_ended(&self.held(), made.created, expires.is_some());
         if next.len() >= MAX_TOKENS {
             return Err(TokenError::TooMany);
         }
         next.push(Arc::clone(&made));
         self.replace(next)?;
+        ended.iter().for_each(|token| token.revoked.cancel());
         Ok((Secret(text), made))
     }
 
@@ -203,7 +241,14 @@ impl Tokens {
 
     /// All of them, oldest first.
     pub(crate) fn list(&self) -> Vec<Arc<Token>> {
-        self.held().clone()
+        let now = Timestamp::now();
+        self.held().iter().filter(|token| !token.is_over(now)).cloned().collect()
+    }
+
+    /// When what somebody showed ends by itself.
+    pub(crate) fn expires(&self, proof: &Proof) -> Option<Timestamp> {
+        let Proof::Token(id) = proof else { return None };
+        self.held().iter().find(|token| token.id == *id)?.expires
     }
 
     /// Ends when whoever showed this may no longer be there. A process of the same user always may.
@@ -261,8 +306,25 @@ fn token(name: &str, scope: Scope, hash: SecretHash) -> Token {
         hash,
         is_first: false,
         last_used: AtomicI64::new(0),
+        expires: None,
         revoked: CancellationToken::new(),
     }
+}
+
+/// The tokens that stay, and those that make room: whatever has ended, and if there is to be another browser, the one
+/// that nobody has used for longest.
+fn without_ended(
+    held: &[Arc<Token>],
+    now: Timestamp,
+    one_more_page: bool,
+) -> (Vec<Arc<Token>>, Vec<Arc<Token>>) {
+    let (mut ended, mut stay): (Vec<_>, Vec<_>) = held.iter().cloned().partition(|token| token.is_over(now));
+    let pages = stay.iter().filter(|token| token.expires.is_some());
+    if one_more_page && pages.clone().count() >= MAX_PAGES {
+        let unwanted = pages.min_by_key(|token| token.wanted()).map(|token| token.id.clone());
+        ended.extend(stay.extract_if(.., |token| Some(&token.id) == unwanted.as_ref()));
+    }
+    (stay, ended)
 }
 
 #[cfg(test)]

@@ -149,6 +149,11 @@ pub(super) const FACTS: &[Facts] = &[
     ),
     post("/v1/pair/start", "startPairing", "A code to type into a new client"),
     post("/v1/pair", "pair", "Trades a code for a token").bad(&[409]),
+    post("/v1/page/code", "createPageCode", "A code with which a browser can open the page").optional_body(),
+    get("/v1/page/session", "getPageSession", "Who is asking"),
+    post("/v1/page/session", "openPageSession", "Trades a code for a cookie; only our own page may ask")
+        .bad(&[401, 409, 429]),
+    delete("/v1/page/session", "endPageSession", "Ends what the page's cookie allows").good(&[204]),
     get("/v1/tokens", "listTokens", "The tokens, without their secrets"),
     post("/v1/tokens", "createToken", "A new token; this answer alone shows it").good(&[201]).bad(&[409]),
     delete("/v1/tokens/{token_id}", "revokeToken", "Ends a token").good(&[204]),
@@ -159,7 +164,8 @@ pub(super) const FACTS: &[Facts] = &[
     get("/v1/schemas/{name}", "getSchema", "The JSON Schema of a message or a body")
         .media("application/schema+json"),
     get("/metrics", "getMetrics", "Counts for Prometheus").media("text/plain"),
-    get("/", "getPage", "The page for browsers, where there is one").media("text/html").bad(&[404]),
+    get("/", "getPage", "The page for browsers").media("text/html"),
+    get("/page/{file}", "getPageFile", "What the page is made of").media("*/*"),
 ];
 
 /// The facts about an endpoint.

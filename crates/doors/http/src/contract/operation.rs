@@ -16,6 +16,7 @@ use utoipa::openapi::{
 
 use super::TOKEN;
 use super::facts::{Facts, Holds, Query, SESSION_ID, TOKEN_ID, WORKSPACE_ID};
+use crate::page;
 
 const JSON: &str = "application/json";
 const PROBLEM_JSON: &str = "application/problem+json";
@@ -97,7 +98,7 @@ fn operation(endpoint: &Endpoint, facts: &Facts) -> Operation {
 /// The subject of a path, for putting operations into groups.
 fn tag(path: &str) -> &str {
     match path.split('/').nth(2) {
-        Some("pair") => "tokens",
+        Some("pair" | "page") => "tokens",
         Some("schemas" | "openapi.json") => "contract",
         Some(subject @ ("workspaces" | "sessions" | "models" | "tokens")) => subject,
         _ => "server",
@@ -185,6 +186,7 @@ fn path_parameters(path: &str) -> impl Iterator<Item = Parameter> {
             "workspace_id" => id(WORKSPACE_ID),
             "session_id" => id(SESSION_ID),
             "token_id" => id(TOKEN_ID),
+            "file" => words(page::names()),
             _ => words(SCHEMAS.iter().map(|row| row.name)),
         };
         ParameterBuilder::new()

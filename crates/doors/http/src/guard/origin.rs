@@ -13,13 +13,16 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use loggia_protocol_agent_server::ProblemType;
 
+use crate::auth::cookie::Page;
 use crate::problem::Problem;
 
 /// Where a request that may pass comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// From a program, or from our own page.
+    /// From a program, or from a browser that does not say.
     None,
+    /// From our own page.
+    Own,
     /// From a page the settings list.
     Listed(HeaderValue),
 }
@@ -31,12 +34,21 @@ impl Origin {
         let origin = value.to_str().unwrap_or_default();
         let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         if own.is_some_and(|own| own.eq_ignore_ascii_case(host.as_str())) {
-            return Ok(Self::None);
+            return Ok(Self::Own);
         }
         if listed.iter().any(|listed| listed.trim_end_matches('/').eq_ignore_ascii_case(origin)) {
             return Ok(Self::Listed(value.clone()));
         }
         Err(Problem::of(ProblemType::Forbidden, refusal(origin)))
+    }
+
+    /// The same, for cookies.
+    pub(super) fn page(&self) -> Page {
+        match self {
+            Self::None => Page::Unknown,
+            Self::Own => Page::Own,
+            Self::Listed(_) => Page::Other,
+        }
     }
 
     /// Whether a browser only asks if it may ask.
@@ -91,8 +103,8 @@ mod tests {
 
     #[test]
     fn our_own_page_and_listed_ones_may_ask() {
-        assert_eq!(check("http://localhost:3199").unwrap(), Origin::None);
-        assert_eq!(check("https://localhost:3199").unwrap(), Origin::None);
+        assert_eq!(check("http://localhost:3199").unwrap(), Origin::Own);
+        assert_eq!(check("https://localhost:3199").unwrap(), Origin::Own);
         assert!(matches!(check("https://editor.example").unwrap(), Origin::Listed(_)));
         for origin in [
             "null",

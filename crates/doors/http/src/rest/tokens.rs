@@ -66,10 +66,11 @@ fn info(token: &Token) -> TokenInfo {
         scope: token.scope,
         created_at: moment(token.created),
         last_used_at: token.last_used().map(moment),
+        expires_at: token.expires.map(moment),
     }
 }
 
-fn unusable(error: &TokenError) -> Problem {
+pub(super) fn unusable(error: &TokenError) -> Problem {
     tracing::error!(error = error as &dyn std::error::Error, "tokens cannot be written");
     Problem::of(ProblemType::Unavailable, "the list of tokens cannot be written; the server's log says more")
 }

@@ -25,10 +25,10 @@ pub(super) async fn run(inner: Arc<Inner>, identity: Identity, _held: Held, sock
     let (frames_out, frames_in) = socket.split();
     let mut incoming = Incoming::new(frames_in, timing, &inner.metrics);
     let mut outgoing = Outgoing::new(frames_out, timing, &inner.metrics);
-    let revoked = inner.auth.tokens.until_revoked(&identity.proof);
+    let gone = inner.auth.until_gone(&identity.proof);
     let end = tokio::select! {
         biased;
-        () = revoked.cancelled() => End::REVOKED,
+        () = gone => End::REVOKED,
         Err(end) = talk(&inner, &mut incoming, &mut outgoing) => end,
     };
     part(incoming, outgoing, end).await;

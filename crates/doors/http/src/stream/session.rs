@@ -38,10 +38,10 @@ pub(super) async fn run(visit: Visit, _held: Held, socket: WebSocket) {
     let (frames_out, frames_in) = socket.split();
     let mut incoming = Incoming::new(frames_in, timing, &visit.inner.metrics);
     let mut outgoing = Outgoing::new(frames_out, timing, &visit.inner.metrics);
-    let revoked = visit.inner.auth.tokens.until_revoked(&visit.identity.proof);
+    let gone = visit.inner.auth.until_gone(&visit.identity.proof);
     let end = tokio::select! {
         biased;
-        () = revoked.cancelled() => End::REVOKED,
+        () = gone => End::REVOKED,
         Err(end) = talk(&visit, &mut incoming, &mut outgoing) => end,
     };
     tracing::debug!(session = %visit.session, %end, "a stream ends");

@@ -7,6 +7,7 @@ mod auth_tokens;
 mod bad_input_bodies;
 mod bad_input_paths;
 mod bad_input_random;
+mod page;
 mod rest_contract;
 mod rest_index;
 mod rest_models;

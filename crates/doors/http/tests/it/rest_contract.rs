@@ -4,13 +4,6 @@ use loggia_protocol_agent_server::{ENDPOINTS, Endpoint, Scope, Verb};
 
 use crate::support::{Answer, House};
 
-/// What other parts of the door bring.
-const ELSEWHERE: &[&str] = &["/"];
-
-fn here() -> impl Iterator<Item = &'static Endpoint> {
-    ENDPOINTS.iter().filter(|endpoint| !ELSEWHERE.contains(&endpoint.path))
-}
-
 fn method(endpoint: &Endpoint) -> &'static str {
     match endpoint.verb {
         Verb::Get | Verb::WebSocket => "GET",
@@ -30,7 +23,7 @@ async fn address(house: &House, endpoint: &Endpoint) -> String {
         let made = house.ask("POST", "/v1/tokens", r#"{"name":"x","scope":"read"}"#).await.ok(201).json();
         path = path.replace("{token_id}", made["info"]["token_id"].as_str().unwrap());
     }
-    path.replace("{name}", "health")
+    path.replace("{name}", "health").replace("{file}", "main.js")
 }
 
 async fn ask(house: &House, endpoint: &Endpoint, token: Option<&str>) -> Answer {
@@ -47,7 +40,7 @@ async fn every_endpoint_is_served_and_its_scope_enforced() {
         (Scope::Drive, house.token("drive").await),
         (Scope::Admin, house.token("admin").await),
     ];
-    for endpoint in here() {
+    for endpoint in ENDPOINTS {
         let name = format!("{} {}", method(endpoint), endpoint.path);
         let unknown = ask(&house, endpoint, None).await;
         match endpoint.scope {
@@ -84,13 +77,6 @@ async fn an_unknown_path_and_a_wrong_method_are_problems() {
         assert_eq!(answer.problem(), "405 method-not-allowed", "{method} {path}");
         assert_eq!(answer.header("allow"), Some(allow), "{method} {path}");
     }
-}
-
-#[tokio::test]
-async fn there_is_no_page_yet_and_anybody_may_know() {
-    let house = House::new().await;
-    assert_eq!(house.ask_as(None, "GET", "/", "").await.problem(), "404 not-found");
-    assert_eq!(house.ask_as(Some("wrong"), "GET", "/", "").await.problem(), "404 not-found");
 }
 
 #[tokio::test]

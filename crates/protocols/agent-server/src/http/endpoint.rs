@@ -78,6 +78,10 @@ pub const ENDPOINTS: &[Endpoint] = &[
     post("/v1/workspaces/{workspace_id}/trust", ADMIN).answers("workspace").added(),
     post("/v1/pair/start", ADMIN).answers("pair_start_result").added(),
     post("/v1/pair", READ).open().takes("pair_params").answers("pair_result").added(),
+    post("/v1/page/code", ADMIN).takes("page_code_params").answers("page_code").added(),
+    get("/v1/page/session", READ).answers("page_session").added(),
+    post("/v1/page/session", READ).open().takes("page_session_params").answers("page_session").added(),
+    delete("/v1/page/session", READ).added(),
     get("/v1/tokens", ADMIN).answers("token_list").added(),
     post("/v1/tokens", ADMIN).takes("create_token_params").answers("created_token").added(),
     delete("/v1/tokens/{token_id}", ADMIN).added(),
@@ -88,6 +92,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     get("/v1/schemas/{name}", READ).added(),
     get("/metrics", READ).added(),
     get("/", READ).open().added(),
+    get("/page/{file}", READ).open().added(),
 ];
 
 const READ: Scope = Scope::Read;

@@ -49,6 +49,9 @@ pub struct TokenInfo {
     /// When it was last used; absent when never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
+    /// When it ends by itself, as a browser's does; absent when it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
 
 /// `GET /v1/tokens`.

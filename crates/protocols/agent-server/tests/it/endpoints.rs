@@ -59,6 +59,10 @@ Get /v1/workspaces/{workspace_id}/search read
 Post /v1/workspaces/{workspace_id}/trust admin
 Post /v1/pair/start admin
 Post /v1/pair open
+Post /v1/page/code admin
+Get /v1/page/session read
+Post /v1/page/session open
+Delete /v1/page/session read
 Get /v1/tokens admin
 Post /v1/tokens admin
 Delete /v1/tokens/{token_id} admin
@@ -68,7 +72,8 @@ WebSocket /v1/stream read
 Get /v1/openapi.json read
 Get /v1/schemas/{name} read
 Get /metrics read
-Get / open";
+Get / open
+Get /page/{file} open";
     assert_eq!(listing(Origin::Peers), expected);
 }
 

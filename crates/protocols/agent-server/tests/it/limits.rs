@@ -2,8 +2,9 @@ use std::time::Duration;
 
 use loggia_protocol_agent_server::{
     BEARER_SUBPROTOCOL_PREFIX, DEFAULT_PORT, HELLO_DEADLINE, MAX_BODY_BYTES, MAX_HEADER_BYTES,
-    MAX_JSON_DEPTH, MAX_MESSAGE_BYTES, MAX_PAIRING_TRIES, MAX_SOCKETS_PER_TOKEN, PAIRING_CODE_LENGTH,
-    PAIRING_CODE_LIFETIME, PING_INTERVAL, SILENCE_DEADLINE, STREAM_SUBPROTOCOL, close,
+    MAX_JSON_DEPTH, MAX_MESSAGE_BYTES, MAX_PAIRING_TRIES, MAX_SOCKETS_PER_TOKEN, PAGE_CODE_LIFETIME,
+    PAGE_LIFETIME, PAIRING_CODE_LENGTH, PAIRING_CODE_LIFETIME, PING_INTERVAL, SILENCE_DEADLINE,
+    STREAM_SUBPROTOCOL, close,
 };
 
 #[test]
@@ -27,6 +28,8 @@ fn times_are_the_documented_ones() {
     assert_eq!(SILENCE_DEADLINE, Duration::from_secs(60));
     assert_eq!(HELLO_DEADLINE, Duration::from_secs(10));
     assert_eq!(PAIRING_CODE_LIFETIME, Duration::from_secs(120));
+    assert_eq!(PAGE_CODE_LIFETIME, Duration::from_secs(120));
+    assert_eq!(PAGE_LIFETIME, Duration::from_secs(30 * 86_400));
 }
 
 #[test]

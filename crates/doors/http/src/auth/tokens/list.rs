@@ -38,6 +38,9 @@ struct TokenText {
     created_ms: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_used_ms: Option<i64>,
+    /// When it ends by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires_ms: Option<i64>,
 }
 
 /// Reads a list; an empty one if there is no file.
@@ -57,6 +60,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Arc<Token>>, TokenError> {
             hash,
             is_first: text.first,
             last_used: AtomicI64::new(text.last_used_ms.unwrap_or(0)),
+            expires: text.expires_ms.map(Timestamp),
             revoked: CancellationToken::new(),
         }))
     };
@@ -73,6 +77,7 @@ pub(super) fn write(path: &Path, tokens: &[Arc<Token>]) -> Result<(), TokenError
         first: token.is_first,
         created_ms: token.created.0,
         last_used_ms: Some(token.last_used.load(Ordering::Relaxed)).filter(|at| *at != 0),
+        expires_ms: token.expires.map(|at| at.0),
     };
     let list = ListText { token: tokens.iter().map(row).collect() };
     let text = toml::to_string(&list).map_err(std::io::Error::other);

@@ -69,6 +69,39 @@ fn revoking_the_first_token_removes_its_file_and_the_next_start_makes_another() 
 }
 
 #[test]
+fn a_browsers_token_ends_by_itself_and_outlives_a_restart_until_then() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(directory.path()).unwrap();
+    let expires = Timestamp(Timestamp::now().0 + 60_000);
+    let (secret, made) = tokens.create_page("phone", Scope::Drive, expires).unwrap();
+    let proof = Proof::Token(made.id.clone());
+    assert_eq!(tokens.expires(&proof), Some(expires));
+    drop(tokens);
+    let tokens = Tokens::open(directory.path()).unwrap();
+    assert_eq!(tokens.expires(&proof), Some(expires));
+    assert!(tokens.bearer_at(&secret.0, Timestamp(expires.0 - 1)).is_some());
+    assert!(tokens.bearer_at(&secret.0, expires).is_none());
+}
+
+#[test]
+fn browsers_that_nobody_uses_make_room_for_others_and_nobody_else_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(directory.path()).unwrap();
+    let expires = Timestamp(Timestamp::now().0 + 60_000);
+    let (editor, _) = tokens.create("editor", Scope::Drive).unwrap();
+    let pages: Vec<_> =
+        (0..MAX_PAGES).map(|_| tokens.create_page("page", Scope::Drive, expires).unwrap()).collect();
+    // All but one are used later than they were made.
+    let later = Timestamp(Timestamp::now().0 + 1000);
+    pages.iter().skip(1).for_each(|(secret, _)| drop(tokens.bearer_at(&secret.0, later)));
+    let gone = tokens.until_revoked(&Proof::Token(pages[0].1.id.clone()));
+    tokens.create_page("one more", Scope::Drive, expires).unwrap();
+    assert!(gone.is_cancelled() && tokens.bearer(&pages[0].0.0).is_none());
+    assert!(pages.iter().skip(1).all(|(secret, _)| tokens.bearer(&secret.0).is_some()));
+    assert!(tokens.bearer(&editor.0).is_some());
+}
+
+#[test]
 fn damaged_files_are_errors_and_are_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     for (file, text) in [("tokens.toml", "[[token]]\nid = 1"), ("token", "hunter2")] {
