@@ -20,6 +20,7 @@ export class SessionView {
     this.newest = button("Newest", () => this.toEnd(), { class: "newest small", hidden: true });
     this.title = el("h1", {}, "…");
     this.link = el("span", { class: "link connecting", role: "status" }, "Connecting…");
+    this.company = el("span", { class: "company" });
     this.doing = el("p", { class: "doing", role: "status" });
     this.build();
     this.transcript = new Transcript({
@@ -31,6 +32,7 @@ export class SessionView {
       changed: () => this.show(),
     });
     this.transcript.onGrowth = () => this.grew();
+    this.transcript.renamed = (title) => this.named(title);
     this.atEnd = true;
     // A phone's keyboard and a turned screen leave less room; whoever was at the end stays there.
     this.sizes = new ResizeObserver(() => this.atEnd && this.toEnd());
@@ -43,7 +45,7 @@ export class SessionView {
     this.redo = button("Redo", () => this.step("redo"), { class: "small", title: "Make them again" });
     const back = button("‹", this.left, { class: "back quiet", "aria-label": "All sessions" });
     const tools = this.drives && el("div", { class: "tools" }, this.undo, this.redo);
-    const head = el("header", { class: "bar" }, back, el("div", { class: "titles" }, this.title, this.link), tools);
+    const head = el("header", { class: "bar" }, back, el("div", { class: "titles" }, this.title, el("p", { class: "links" }, this.link, this.company)), tools);
     this.node = el("main", { class: "session" }, head, this.plan, this.scroller, this.newest, this.foot());
   }
 
@@ -139,6 +141,8 @@ export class SessionView {
       this.undo.disabled = this.redo.disabled = running;
     }
     this.showPlan();
+    const company = [...this.transcript.others.keys()].sort().join(", ");
+    if (this.company.textContent !== company) fill(this.company, company && `with ${company}`);
     const state = `${running} ${waiting}`;
     if (this.shown !== state) {
       this.shown = state;
@@ -217,10 +221,8 @@ export class SessionView {
   async step(which) {
     this.undo.disabled = this.redo.disabled = true;
     try {
+      // Everybody is told what was done, and so are we.
       const done = await ask("POST", `/v1/sessions/${encodeURIComponent(this.id)}/${which}`);
-      const word = which === "undo" ? "Taken back" : "Made again";
-      const files = done.files.length ? done.files.join(", ") : "no file had changed";
-      this.transcript.notice(`${word}: ${files}.`);
       if (done.out_of_reach.length) this.transcript.notice(`Out of reach, since it ran in a terminal: ${done.out_of_reach.join("; ")}`);
     } catch (error) {
       this.transcript.notice(error.message);

@@ -2,6 +2,9 @@
 //
 // Every entry knows the event it came from, or, if it came without a number, the last event before it. When the stream is
 // opened again after an event, whatever came later is taken away and told again: nothing is shown twice, nothing is lost.
+//
+// A stream begins with the questions that are open, before the past. They stand at the end all the same, where they
+// belong, and their numbers say nothing about how far we are.
 
 import { button, count, el, fill, sentence } from "./dom.js";
 import { diff } from "./diff.js";
@@ -27,6 +30,10 @@ export class Transcript {
     this.tools = [];
     this.reply = null;
     this.unsure = [];
+    /** The questions a stream began with, while it is told; nothing before its first state. */
+    this.open = null;
+    /** Who else is here, and through how many windows. */
+    this.others = new Map();
     this.running = false;
     this.doing = "";
     this.plan = null;
@@ -55,6 +62,8 @@ export class Transcript {
     this.entries = this.entries.filter(stays);
     this.tools = this.tools.filter((tool) => this.entries.includes(tool.entry));
     this.reply = null;
+    this.open = null;
+    this.others.clear();
     this.highest = after;
     for (const question of this.questions.values()) question.again();
     if (this.unsure.length) setTimeout(() => this.doubt(), 3000);
@@ -69,7 +78,8 @@ export class Transcript {
 
   /** Takes a message in. */
   take(message) {
-    if (message.seq > this.highest) {
+    const early = this.isEarly(message);
+    if (!early && message.seq > this.highest) {
       this.complete = this.highest;
       this.highest = message.seq;
     }
@@ -79,6 +89,14 @@ export class Transcript {
     if (message.type === "session.state" && message.seq !== undefined && message.seq === this.finalSeq) {
       this.complete = this.highest;
     }
+  }
+
+  /** Whether it is one of the questions a stream begins with. */
+  isEarly({ type, state, seq, request_id: request, command_id: command, patch_id: patch }) {
+    if (type === "session.state" && seq === undefined && this.open === null) {
+      this.open = new Set([...state.pending_approvals, ...state.pending_patches]);
+    }
+    return seq !== undefined && seq > this.highest && this.open?.has(request ?? command ?? patch) === true;
   }
 
   echo({ from, message, seq, at }) {
@@ -237,6 +255,20 @@ export class Transcript {
     this.changed();
   }
 
+  /** Something happened beside the turns, or somebody came or went. */
+  news({ kind, by, message, files, title, seq }) {
+    if (kind === "joined" || kind === "left") {
+      const windows = (this.others.get(by) ?? 0) + (kind === "joined" ? 1 : -1);
+      if (windows > 0) this.others.set(by, windows);
+      else this.others.delete(by);
+    } else {
+      this.closeReply();
+      this.notice(sentence(files?.length ? `${message} (${files.join(", ")})` : message), { seq });
+      if (title) this.renamed?.(title);
+    }
+    this.changed();
+  }
+
   /** A line for the reader that is in no journal. */
   notice(text, { seq } = {}) {
     this.add(el("p", { class: "notice" }, text), { seq });
@@ -244,8 +276,14 @@ export class Transcript {
 
   add(node, { seq, own, question }) {
     const entry = { node, seq: seq ?? null, base: this.highest, own, question };
-    this.entries.push(entry);
-    this.root.append(node);
+    const later = this.entries.findIndex((other) => other.question?.open && other.seq > (seq ?? this.highest));
+    if (later < 0) {
+      this.entries.push(entry);
+      this.root.append(node);
+    } else {
+      this.entries[later].node.before(node);
+      this.entries.splice(later, 0, entry);
+    }
     if (this.entries.length > MOST_ENTRIES) {
       const old = this.entries.shift();
       old.node.remove();
@@ -315,6 +353,7 @@ const HANDLERS = {
   "tool.request_approval": "askTool",
   "command.request_approval": "askCommand",
   "session.state": "state",
+  "session.notice": "news",
 };
 
 function person(name, text, at) {
