@@ -20,7 +20,7 @@ use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use look::{Glance, LookError};
+pub use look::LookError;
 
 use crate::counts::Counters;
 use crate::engine::current_model::CurrentModel;

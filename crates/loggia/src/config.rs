@@ -13,6 +13,7 @@ pub(crate) mod keys;
 mod layers;
 mod load;
 pub(crate) mod places;
+mod policy;
 pub(crate) mod show;
 mod trust;
 mod value;
@@ -20,10 +21,11 @@ mod value;
 use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
-use loggia_domain::{Policy, Preset};
+use loggia_domain::Policy;
 use tracing::level_filters::LevelFilter;
 
 pub(crate) use error::ConfigError;
+use layers::Layer;
 pub(crate) use layers::{Ignored, Setting};
 pub(crate) use load::OwnFlag;
 
@@ -38,6 +40,8 @@ use value::Value;
 #[derive(Debug)]
 pub(crate) struct Config {
     settings: Vec<Setting>,
+    /// The same for every workspace a server has: this one's file only tightens, however far it is trusted.
+    everywhere: Vec<Setting>,
     user_file: PathBuf,
 }
 
@@ -53,14 +57,16 @@ impl Config {
         }
         layers.push(load::variables(&variables)?);
         layers.push(load::flags(flags, of_command)?);
-        Ok(Self { settings: layers::settle(layers), user_file: places.user_file() })
+        let everywhere = layers::settle(layers.iter().map(Layer::for_others).collect());
+        Ok(Self { settings: layers::settle(layers), everywhere, user_file: places.user_file() })
     }
 
     /// The configuration of somebody who has only flags.
     #[cfg(test)]
     pub(crate) fn of_flags(flags: &GlobalFlags) -> Self {
-        let layers = vec![load::flags(flags, &[]).expect("a test's flags make sense")];
-        Self { settings: layers::settle(layers), user_file: PathBuf::new() }
+        let layer = load::flags(flags, &[]).expect("a test's flags make sense");
+        let everywhere = layers::settle(vec![layer.clone()]);
+        Self { settings: layers::settle(vec![layer]), everywhere, user_file: PathBuf::new() }
     }
 
     /// Every key's setting, in the table's order.
@@ -118,32 +124,10 @@ impl Config {
         Some(self.text(&keys::TELEMETRY_OTLP_ENDPOINT)).filter(|url| !url.is_empty())
     }
 
-    /// What holds in a workspace as far as its own policy does not say otherwise: `policy.*`, `sandbox.*`, `runner.*`.
+    /// What holds in every workspace as far as its own policy does not say otherwise. Trusting
+    /// one workspace loosens no other.
     pub(crate) fn policy(&self) -> Policy {
-        let mut policy = Policy {
-            preset: match self.text(&keys::POLICY_PRESET) {
-                "read-only" => Preset::ReadOnly,
-                "auto-edit" => Preset::AutoEdit,
-                "full" => Preset::Full,
-                _ => Preset::Ask,
-            },
-            ..Policy::default()
-        };
-        let limits = &mut policy.limits;
-        limits.approval_timeout_s = self.limit(&keys::POLICY_APPROVAL_TIMEOUT_S);
-        limits.max_tokens = self.limit(&keys::POLICY_MAX_TOKENS);
-        if let Some(steps) = self.limit(&keys::POLICY_MAX_STEPS) {
-            limits.max_steps = u32::try_from(steps).unwrap_or(u32::MAX);
-        }
-        if let Some(seconds) = self.limit(&keys::RUNNER_COMMAND_TIMEOUT_S) {
-            limits.command_timeout_s = seconds;
-        }
-        if let Some(bytes) = self.limit(&keys::RUNNER_OUTPUT_BYTES) {
-            limits.output_bytes = bytes;
-        }
-        policy.sandbox.required = self.switch(&keys::SANDBOX_REQUIRED);
-        policy.sandbox.network = self.switch(&keys::SANDBOX_NETWORK);
-        policy
+        policy::of(&self.everywhere)
     }
 
     fn list(&self, key: &Key) -> Vec<String> {
@@ -156,18 +140,6 @@ impl Config {
             Some(Value::Text(text)) => text,
             _ => "",
         }
-    }
-
-    /// A number; nothing where there is no limit.
-    fn limit(&self, key: &Key) -> Option<u64> {
-        match self.value(key) {
-            Some(Value::Count(count)) => Some(*count),
-            _ => None,
-        }
-    }
-
-    fn switch(&self, key: &Key) -> bool {
-        matches!(self.value(key), Some(Value::Switch(true)))
     }
 
     fn value(&self, key: &Key) -> Option<&Value> {

@@ -13,6 +13,7 @@ use crate::auth::tokens::{TokenError, Tokens};
 use crate::metrics::Metrics;
 use crate::pages::Marks;
 use crate::rest::index::Builds;
+use crate::rest::listed::Listed;
 use crate::stream::Streams;
 
 /// What a door is put together from.
@@ -61,6 +62,7 @@ pub(crate) struct Inner {
     pub(crate) streams: Streams,
     pub(crate) marks: Marks,
     pub(crate) builds: Builds,
+    pub(crate) listed: Listed,
     pub(crate) started: Instant,
 }
 
@@ -89,8 +91,9 @@ impl Door {
     pub fn new(parts: Parts, settings: Settings) -> Result<Self, DoorError> {
         let auth = Auth::open(&settings.data)?;
         let (metrics, streams) = (Metrics::default(), Streams::default());
-        let (marks, builds) = (Marks::default(), Builds::default());
-        let inner = Inner { parts, settings, auth, metrics, streams, marks, builds, started: Instant::now() };
+        let (marks, builds, listed) = (Marks::default(), Builds::default(), Listed::default());
+        let started = Instant::now();
+        let inner = Inner { parts, settings, auth, metrics, streams, marks, builds, listed, started };
         Ok(Self(Arc::new(inner)))
     }
 }

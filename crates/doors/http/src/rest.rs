@@ -10,6 +10,7 @@ pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod intents;
+pub(crate) mod listed;
 pub(crate) mod metrics;
 pub(crate) mod models;
 pub(crate) mod page;

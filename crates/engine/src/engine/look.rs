@@ -39,15 +39,6 @@ pub enum LookError {
     Tool(#[from] ToolError),
 }
 
-/// How a session was found.
-#[derive(Debug)]
-pub enum Glance {
-    /// In memory: this is how it is now.
-    Live(Arc<State>),
-    /// In the store only. Nothing runs there, whatever the state says.
-    Stored(Box<State>),
-}
-
 impl Engine {
     /// Up to `limit` of a session's events after a number.
     ///
@@ -79,18 +70,15 @@ impl Engine {
         state.ok_or(EngineError::BadJournal(id))
     }
 
-    /// How a session is, without bringing it into memory: from its task if it is there, else from its journal.
-    ///
-    /// # Errors
-    /// If there is no such session, or the store cannot.
-    pub async fn glance(&self, id: SessionId) -> Result<Glance, EngineError> {
+    /// How a session is now, if it is in memory. If it is not, nothing runs there, whatever its journal says.
+    pub async fn live(&self, id: SessionId) -> Option<Arc<State>> {
         if let Some(handle) = self.shared.if_loaded(id).await
             && let Some(state) = handle.ask(|answer| Command::State { answer }).await
         {
-            return Ok(Glance::Live(state));
+            return Some(state);
         }
         self.shared.forget_empty(id);
-        Ok(Glance::Stored(Box::new(self.peek(id).await?)))
+        None
     }
 
     /// Opens a workspace, to see whether that can be done.

@@ -72,7 +72,7 @@ pub(crate) struct Assignment {
 }
 
 /// What one source sets, and how far the source is trusted.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Layer {
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) trust: Trust,
@@ -82,6 +82,14 @@ impl Layer {
     /// A layer the user wrote.
     pub(crate) fn trusted(assignments: Vec<Assignment>) -> Self {
         Self { assignments, trust: Trust::Full }
+    }
+
+    /// The same as it counts for other workspaces: what a workspace says may only tighten there.
+    pub(crate) fn for_others(&self) -> Self {
+        let of_a_workspace =
+            self.assignments.iter().any(|one| matches!(one.origin, Origin::WorkspaceFile { .. }));
+        let trust = if of_a_workspace { Trust::TightenOnly } else { self.trust };
+        Self { trust, ..self.clone() }
     }
 }
 

@@ -171,6 +171,24 @@ fn a_certificate_of_our_own_is_made_for_all_our_names_and_for_ten_years() {
 }
 
 #[test]
+fn what_one_workspace_says_of_itself_is_not_for_the_others() {
+    let stage =
+        Stage::with_workspace("[policy]\npreset = \"full\"\n[sandbox]\nrequired = false\nnetwork = true\n");
+    stage.trust("project");
+    let server = Server::start(&stage, &[]);
+    let workspaces = body(&server.get_locally("/v1/workspaces"));
+    let id = workspaces["workspaces"][0]["workspace_id"].as_str().unwrap();
+    let policy = body(&server.get_locally(&format!("/v1/workspaces/{id}/policy")));
+    assert_eq!(policy["preset"], "ask", "{policy}");
+    assert_eq!(
+        (&policy["sandbox"]["required"], &policy["sandbox"]["network"]),
+        (&true.into(), &false.into()),
+        "{policy}"
+    );
+    server.end();
+}
+
+#[test]
 fn the_configuration_is_the_policy_of_workspaces_that_have_none() {
     let stage = Stage::with_workspace("");
     stage.user_file("[policy]\npreset = \"read-only\"\nmax_steps = 7\napproval_timeout_s = 60\n[sandbox]\nnetwork = true\n");

@@ -22,7 +22,7 @@ pub(super) fn session(inner: &Inner, id: SessionId, state: &State) -> wire::Sess
         workspace_id: wire::WorkspaceId(state.opened.workspace.to_string()),
         title: title(state),
         status: status(state.status()),
-        model: state.model.clone().or_else(|| default(inner)).as_ref().map(session_model),
+        model: state.model.clone().or_else(|| default_model(inner)).as_ref().map(session_model),
         created_at: moment(state.opened.at),
         updated_at: moment(state.updated),
         last_seq: state.last_seq.0,
@@ -40,7 +40,7 @@ pub(super) fn stored_session(inner: &Inner, id: SessionId, state: &State) -> wir
 }
 
 /// What a session without a model of its own uses.
-fn default(inner: &Inner) -> Option<ModelName> {
+pub(super) fn default_model(inner: &Inner) -> Option<ModelName> {
     inner.parts.models.find(None).ok().map(|model| model.info().name)
 }
 

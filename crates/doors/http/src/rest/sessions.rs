@@ -5,8 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use loggia_domain::{Actor, Budget, Intent, Preset, Seq, SessionId, SessionQuery, StoreError, WorkspaceId};
-use loggia_engine::{EngineError, Glance, NewSession, OnLeave};
+use loggia_domain::{
+    Actor, Budget, Intent, Preset, Seq, SessionId, SessionQuery, SessionSummary, StoreError, WorkspaceId,
+};
+use loggia_engine::{EngineError, NewSession, OnLeave};
 use loggia_protocol_agent_server as wire;
 use serde::Deserialize;
 use wire::{CreateSessionParams, ForkSessionParams, ProblemType, Scope, SessionPage};
@@ -16,7 +18,7 @@ use crate::body::{Body, MaybeBody};
 use crate::door::Inner;
 use crate::identity::Identity;
 use crate::problem::Problem;
-use crate::rest::session_body::{session, stored_session};
+use crate::rest::session_body::{default_model, session, stored_session};
 use crate::rest::{Answer, Shared, check_name, client, disk, models, policy};
 
 /// How many sessions a page has unless the client says otherwise.
@@ -43,15 +45,34 @@ pub(crate) async fn list(State(inner): Shared, Asked(asked): Asked<Listing>) -> 
     let page = inner.parts.engine.sessions(SessionQuery { workspace, limit, cursor: asked.cursor }).await?;
     let mut sessions = Vec::with_capacity(page.items.len());
     for summary in page.items {
-        match inner.parts.engine.glance(summary.id).await {
-            Ok(Glance::Live(state)) => sessions.push(session(&inner, summary.id, &state)),
-            Ok(Glance::Stored(state)) => sessions.push(stored_session(&inner, summary.id, &state)),
+        match one_of_list(&inner, &summary).await {
+            Ok(session) => sessions.push(session),
             // Somebody has just removed it.
             Err(EngineError::Store(StoreError::NoSuchSession(_))) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(Json(SessionPage { sessions, next_cursor: page.next }))
+}
+
+/// A session as it is now if it is in memory; else as its journal has it, which is read once.
+async fn one_of_list(inner: &Inner, summary: &SessionSummary) -> Result<wire::Session, EngineError> {
+    let (id, engine) = (summary.id, &inner.parts.engine);
+    if let Some(state) = engine.live(id).await {
+        return Ok(session(inner, id, &state));
+    }
+    let known = match inner.listed.get(id, summary.last_seq) {
+        Some(known) => known,
+        None => {
+            let state = engine.peek(id).await?;
+            let read = stored_session(inner, id, &state);
+            inner.listed.keep(id, state.last_seq, read.clone());
+            read
+        }
+    };
+    // Which model a session uses that has chosen none is not in its journal.
+    let model = summary.model.clone().or_else(|| default_model(inner));
+    Ok(wire::Session { model: model.as_ref().map(models::session_model), ..known })
 }
 
 pub(crate) async fn create(

@@ -1,7 +1,9 @@
 //! Who is on which session through this door, for all who want to know, and for the log.
 //!
-//! Only streams count: whoever makes a single request is not there. Nothing of it is kept; one who does not read for
-//! long misses what passed.
+//! Only streams count: whoever makes a single request is not there. Nothing of it is kept.
+//!
+//! What always holds: whoever was told that somebody is there is told when they go. One who did not read while many
+//! came and went is told the difference.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +13,6 @@ use loggia_protocol_agent_server::{self as wire, ServerMessage, SessionNotice};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::door::Inner;
 use crate::to_wire::presence;
 
 /// What may wait for one who does not read: more people than come and go in the time a screen takes.
@@ -40,15 +41,18 @@ struct News {
 
 /// A client that is there. Dropping it is leaving.
 pub(super) struct Announced {
-    inner: Arc<Inner>,
+    presence: Arc<Presence>,
     visitor: Arc<Visitor>,
 }
 
 /// Somebody who wants to know who is there.
 pub(super) struct Watch {
+    presence: Arc<Presence>,
     news: broadcast::Receiver<News>,
-    /// Those who were there when it began, and are not told of yet.
+    /// What is not told yet.
     waiting: VecDeque<News>,
+    /// Those who were told to be there.
+    told: BTreeMap<ClientId, Arc<Visitor>>,
     about: About,
 }
 
@@ -73,24 +77,23 @@ impl Presence {
     }
 
     /// Somebody is on a session from here on.
-    pub(super) fn announce(inner: &Arc<Inner>, session: SessionId, client: &Client) -> Announced {
-        let visitor = Arc::new(Visitor { session, client: client.id, name: client.name.clone() });
+    pub(super) fn announce(self: &Arc<Self>, session: SessionId, client: &Client) -> Announced {
         tracing::info!(%session, client = client.name, "client connected");
-        let presence = inner.streams.presence();
-        let mut here = presence.here();
+        let visitor = Arc::new(Visitor { session, client: client.id, name: client.name.clone() });
+        let mut here = self.here();
         here.insert(client.id, Arc::clone(&visitor));
-        presence.tell(&visitor, true);
+        self.tell(&visitor, true);
         drop(here);
-        Announced { inner: Arc::clone(inner), visitor }
+        Announced { presence: Arc::clone(self), visitor }
     }
 
     /// Everybody who is there, and then who comes and goes.
-    pub(super) fn watch(&self, about: About) -> Watch {
-        let here = self.here();
+    pub(super) fn watch(self: &Arc<Self>, about: About) -> Watch {
+        let (waiting, told) = (VecDeque::new(), BTreeMap::new());
         let news = self.news.subscribe();
-        let there = |visitor: &Arc<Visitor>| News { visitor: Arc::clone(visitor), is_there: true };
-        let waiting = here.values().filter(|visitor| about.includes(visitor)).map(there).collect();
-        Watch { news, waiting, about }
+        let mut watch = Watch { presence: Arc::clone(self), news, waiting, told, about };
+        watch.catch_up();
+        watch
     }
 
     fn tell(&self, visitor: &Arc<Visitor>, is_there: bool) {
@@ -102,10 +105,9 @@ impl Presence {
 impl Drop for Announced {
     fn drop(&mut self) {
         tracing::info!(session = %self.visitor.session, client = self.visitor.name, "client left");
-        let presence = self.inner.streams.presence();
-        let mut here = presence.here();
+        let mut here = self.presence.here();
         here.remove(&self.visitor.client);
-        presence.tell(&self.visitor, false);
+        self.presence.tell(&self.visitor, false);
     }
 }
 
@@ -126,14 +128,36 @@ impl Watch {
                 Some(news) => news,
                 None => match self.news.recv().await {
                     Ok(news) => news,
-                    Err(RecvError::Lagged(_)) => continue,
+                    Err(RecvError::Lagged(_)) => {
+                        self.catch_up();
+                        continue;
+                    }
                     // The door has gone, and so will this stream.
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
             };
-            if self.about.includes(&news.visitor) {
+            if self.about.includes(&news.visitor) && self.is_news(&news) {
                 return self.text(&news);
             }
+        }
+    }
+
+    /// Looks who is there, and makes news of what was missed.
+    fn catch_up(&mut self) {
+        let here = self.presence.here();
+        // Everything before this moment is in the list.
+        self.news = self.presence.news.subscribe();
+        let gone = self.told.values().filter(|visitor| !here.contains_key(&visitor.client));
+        let gone = gone.map(|visitor| News { visitor: Arc::clone(visitor), is_there: false });
+        let there = here.values().map(|visitor| News { visitor: Arc::clone(visitor), is_there: true });
+        self.waiting = gone.chain(there).collect();
+    }
+
+    /// Takes note; whether it was not known.
+    fn is_news(&mut self, News { visitor, is_there }: &News) -> bool {
+        match is_there {
+            true => self.told.insert(visitor.client, Arc::clone(visitor)).is_none(),
+            false => self.told.remove(&visitor.client).is_some(),
         }
     }
 
@@ -144,5 +168,41 @@ impl Watch {
         };
         let notice = SessionNotice { session_id, ..presence(&visitor.name, *is_there) };
         ServerMessage::SessionNotice(notice).encode()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use loggia_domain::{Abilities, Door, Role};
+
+    use super::*;
+
+    fn client(number: usize) -> Client {
+        let (id, name) = (ClientId::new(), format!("c{number}"));
+        Client { id, name, door: Door::Http, role: Role::Watch, abilities: Abilities::default() }
+    }
+
+    #[tokio::test]
+    async fn whoever_missed_many_is_told_who_is_left() {
+        let presence = Arc::new(Presence::default());
+        let session = SessionId::new();
+        let mut watch = presence.watch(About::Everybody);
+        let mut all: Vec<Announced> =
+            (0..WAITING * 4).map(|number| presence.announce(session, &client(number))).collect();
+        let mut there = std::collections::BTreeSet::new();
+        for _ in 0..all.len() {
+            let text = watch.next().await;
+            assert!(there.insert(text.replace("joined", "left").replace("is here", "has gone")), "{text}");
+        }
+        let stays = all.pop().unwrap();
+        all.clear();
+        for _ in 0..there.len() - 1 {
+            let text = watch.next().await;
+            assert!(there.remove(&text), "{text}");
+        }
+        assert_eq!(there.len(), 1);
+        drop(stays);
+        assert!(there.remove(&watch.next().await));
     }
 }

@@ -15,7 +15,7 @@ use crate::door::Inner;
 use crate::from_wire::{Heard, greeting};
 use crate::stream::hearing::Hearing;
 use crate::stream::hello::{Welcome, hello};
-use crate::stream::presence::{About, Presence};
+use crate::stream::presence::About;
 use crate::stream::socket::{End, Incoming, Outgoing, part};
 use crate::stream::streams::Held;
 use crate::stream::telling::{Sources, Telling};
@@ -81,7 +81,7 @@ async fn talk(
     }
 
     let past = past_at(visit, after, &state, &workspace.root).await?;
-    let announced = Presence::announce(inner, visit.session, &greeting.client);
+    let announced = inner.streams.presence().announce(visit.session, &greeting.client);
     let others = inner.streams.presence().watch(About::Others(visit.session, greeting.client.id));
     let heard = Mutex::new(Heard::of(&state));
     let (answer, answers) = mpsc::channel(ANSWERS);

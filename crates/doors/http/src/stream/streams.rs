@@ -20,7 +20,7 @@ pub(crate) struct Streams {
     /// How many streams each token holds, by its id. A process of the same user has no token and no limit.
     held: Mutex<HashMap<String, usize>>,
     open: TaskTracker,
-    presence: Presence,
+    presence: Arc<Presence>,
 }
 
 /// A place among the open streams. Dropping it gives it back.
@@ -41,7 +41,7 @@ impl Streams {
     }
 
     /// Who is on which session.
-    pub(super) fn presence(&self) -> &Presence {
+    pub(super) fn presence(&self) -> &Arc<Presence> {
         &self.presence
     }
 

@@ -307,6 +307,16 @@ async fn a_page_costs_what_it_holds() {
 }
 
 #[tokio::test]
+async fn a_list_reads_the_journal_of_a_session_once() {
+    let world = world(&[], "[[reply]]\nrepeat = true\nparts = [{ text = \"Yes.\" }]\n").await;
+    world.open(Preset::Ask).await;
+    let first = world.get("/v1/sessions").await;
+    assert!(world.read.take() > 0);
+    assert_eq!(world.get("/v1/sessions").await, first);
+    assert_eq!(world.read.take(), 0);
+}
+
+#[tokio::test]
 async fn a_stream_is_picked_up_without_reading_the_journal_from_its_beginning() {
     let script = "[[reply]]\nrepeat = true\nparts = [{ text = \"Yes.\" }]\n";
     let world = world(&[], script).await;

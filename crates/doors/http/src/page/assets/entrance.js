@@ -61,6 +61,6 @@ export function entrance(why, entered) {
       problem,
       enter,
     ),
-    el("p", { class: "hint" }, "A code is shown by “Pair a device” on a page that is open already. On the server’s own machine, ", el("code", {}, "loggia serve --open"), " opens one."),
+    el("p", { class: "hint" }, "A code is shown by “Pair a device” on a page that is open already. On the server’s own machine, ", el("code", {}, "loggia open"), " opens one."),
   );
 }

@@ -52,12 +52,13 @@ async function enter(why) {
 
 /** Shows what the address names. */
 function route() {
-  if (!sessions) return;
   const code = codeFromAddress();
   if (code) {
-    trade(code, ownName()).then(() => location.reload(), (error) => sessions.complain(error.message));
+    const refused = (error) => (sessions ? sessions.complain(error.message) : shut(error.message));
+    trade(code, ownName()).then(() => location.reload(), refused);
     return;
   }
+  if (!sessions) return;
   const id = /^#\/session\/([\w-]+)$/.exec(location.hash)?.[1] ?? null;
   if (session && session.id === id) return;
   session?.close();

@@ -46,7 +46,7 @@ export class Question {
           "span",
           { class: "choices" },
           offer("Only this hunk", { approved: true, scope: "hunk", ...at, hunk_index }, { class: "small" }),
-          offer("Not this", { approved: false, scope: "hunk", ...at, hunk_index }, { class: "small danger" }),
+          offer("Deny over this", { approved: false, scope: "hunk", ...at, hunk_index }, { class: "small danger" }),
         );
       const made = diff(patch, beside);
       this.diffs.set(patch.patch_id, made);
@@ -57,7 +57,7 @@ export class Question {
           "div",
           { class: "choices file" },
           offer("Only this file", { approved: true, scope: "file", ...at }, { class: "small" }),
-          offer("Not this file", { approved: false, scope: "file", ...at }, { class: "small danger" }),
+          offer("Deny over this file", { approved: false, scope: "file", ...at }, { class: "small danger" }),
         );
       const why = patches.length > 1 && patch.rationale && el("p", { class: "why" }, patch.rationale);
       return el("div", { class: "change" }, why, made.node, criteria(patch), whole);

@@ -131,7 +131,9 @@ export class SessionView {
   /** Everything around the transcript. */
   show() {
     const { running, doing, waiting } = this.transcript;
-    const text = !running ? "" : waiting ? `${waiting === 1 ? "A question waits" : `${waiting} questions wait`} for your answer` : doing || "Working";
+    const { length: queued } = this.transcript.queued;
+    const then = queued ? ` · ${queued === 1 ? "a message waits" : `${queued} messages wait`} for its end` : "";
+    const text = !running ? "" : waiting ? `${waiting === 1 ? "A question waits" : `${waiting} questions wait`} for your answer` : `${doing || "Working"}${then}`;
     if (this.doing.textContent !== text) fill(this.doing, text);
     this.doing.classList.toggle("busy", running && !waiting);
     this.doing.classList.toggle("waits", waiting > 0);

@@ -30,6 +30,8 @@ export class Transcript {
     this.tools = [];
     this.reply = null;
     this.unsure = [];
+    /** What was said while a turn ran, and waits for its end. */
+    this.queued = [];
     /** The questions a stream began with, while it is told; nothing before its first state. */
     this.open = null;
     /** Who else is here, and through how many windows. */
@@ -61,9 +63,12 @@ export class Transcript {
     }
     this.entries = this.entries.filter(stays);
     this.tools = this.tools.filter((tool) => this.entries.includes(tool.entry));
+    for (const { own } of this.queued.splice(0)) if (own !== undefined) this.unsure.push(own);
     this.reply = null;
     this.open = null;
     this.others.clear();
+    // Told from its beginning, it says itself what runs.
+    if (after === 0) this.running = false;
     this.highest = after;
     for (const question of this.questions.values()) question.again();
     if (this.unsure.length) setTimeout(() => this.doubt(), 3000);
@@ -71,9 +76,27 @@ export class Transcript {
 
   /** What I wrote, shown before the server has it. */
   wrote(text) {
+    this.say({ from: "You", message: text, at: new Date().toISOString(), own: text }, "Sent");
+  }
+
+  /** Somebody says something: to be shown now, or when the turn that runs has ended. */
+  say(said, doing) {
+    if (this.running) {
+      this.queued.push(said);
+      this.changed();
+      return;
+    }
+    const { from, message, at, seq, own } = said;
     this.closeReply();
-    this.add(person("You", text, new Date().toISOString()), { own: text });
-    this.turn(true, "Sent");
+    this.add(person(from, message, at), { seq, own });
+    this.turn(true, doing);
+  }
+
+  /** A turn has ended: whoever waits is next. */
+  over() {
+    this.turn(false, "");
+    const next = this.queued.shift();
+    if (next) this.say(next, "Sent");
   }
 
   /** Takes a message in. */
@@ -104,9 +127,7 @@ export class Transcript {
     if (known >= 0) this.unsure.splice(known, 1);
     // Another window of this browser is still the same person.
     const mine = known >= 0 || from === this.name;
-    this.closeReply();
-    this.add(person(mine ? "You" : from, message, at), { seq });
-    this.turn(true, this.doing);
+    this.say({ from: mine ? "You" : from, message, at, seq }, this.doing);
   }
 
   thinking({ message }) {
@@ -142,7 +163,7 @@ export class Transcript {
     if (facts.length) this.add(el("p", { class: "facts" }, facts.join(" · ")), { seq });
     for (const tool of this.tools) tool.end("stopped", "");
     this.tools = [];
-    this.turn(false, "");
+    this.over();
   }
 
   error({ error, seq }) {
@@ -155,9 +176,10 @@ export class Transcript {
     const by = error.details?.cancelled_by;
     const text = error.code === "CANCELLED" ? `Stopped${by ? ` by ${by}` : ""}.` : sentence(error.message);
     const node = el("div", { class: error.code === "CANCELLED" ? "notice" : "notice bad", role: "alert" }, el("p", {}, text));
-    if (interrupted && this.mayDecide) node.append(button("Continue", this.goOn, { class: "small" }));
+    if (interrupted && this.mayDecide) node.append(button("Continue", this.goOn, { class: "small go-on" }));
     this.closeReply();
     this.add(node, { seq });
+    if (interrupted) this.over();
     if (seq === undefined) for (const question of this.questions.values()) question.again(text);
   }
 
@@ -236,15 +258,18 @@ export class Transcript {
       if (!this.send(answer)) made.again("There is no connection; your answer was not sent.");
     };
     const made = new Question({ ...question, mayDecide: this.mayDecide, decide });
+    made.seq = seq;
     this.questions.set(question.id, made);
     this.add(made.node, { seq, question: made });
     this.turn(true, "Waiting for an answer");
   }
 
-  state({ state }) {
+  state({ state, seq }) {
     const open = new Set(state.pending_approvals);
     const applied = new Set(state.applied_patches);
     for (const question of this.questions.values()) {
+      // A state of the past knows nothing of what was asked after it.
+      if (seq < question.seq) continue;
       if (question.open && !open.has(question.id)) question.close();
       for (const [id, shown] of question.diffs) {
         if (applied.has(id)) question.applied(id);
@@ -322,6 +347,8 @@ export class Transcript {
 
   turn(running, doing) {
     if (this.running === running && this.doing === doing) return;
+    // Once something runs, there is nothing left to continue.
+    if (running) for (const old of this.root.querySelectorAll(".go-on")) old.remove();
     this.running = running;
     this.doing = doing;
     this.changed();
