@@ -23,13 +23,13 @@ pub enum IntentError {
     #[error("there is no turn to continue")]
     NothingToContinue,
     /// Fewer turns changed files than are to be undone.
-    #[error("there are only {available} changes to undo")]
+    #[error("{}", not_enough(*available, "undo"))]
     NothingToUndo {
         /// How many there are.
         available: usize,
     },
     /// Fewer turns were undone than are to be redone.
-    #[error("there are only {available} changes to redo")]
+    #[error("{}", not_enough(*available, "redo"))]
     NothingToRedo {
         /// How many there are.
         available: usize,
@@ -142,4 +142,13 @@ pub enum EngineError {
     /// The fork's place is not in the journal.
     #[error("the session has no event {0} to split from")]
     NoSuchEvent(u64),
+}
+
+/// How many there are is said only where there are some.
+fn not_enough(available: usize, what: &str) -> String {
+    match available {
+        0 => format!("there is nothing to {what}"),
+        1 => format!("there is only 1 change to {what}"),
+        _ => format!("there are only {available} changes to {what}"),
+    }
 }
