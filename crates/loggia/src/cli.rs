@@ -24,6 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   loggia serve                               run the server for the workspace around this directory
   loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
+  loggia open                                show the page of the server that runs
   loggia status                              whether a server runs, and how it is
   loggia inspect                             look at a recorded conversation of each protocol
   loggia inspect hermes session.bin          check a recorded byte stream
@@ -88,6 +89,9 @@ pub(crate) enum Command {
     /// Run the server
     #[command(long_about = SERVE_ABOUT)]
     Serve(ServeArguments),
+    /// Show the page of the server that runs
+    #[command(long_about = OPEN_ABOUT)]
+    Open(OpenArguments),
     /// Tell whether a server runs, and how it is
     Status(StatusArguments),
     /// Stop the server that runs
@@ -150,6 +154,12 @@ durable in either case.
 
 There is one server per user. Other machines are heard only over TLS, unless `--insecure` is given.";
 
+const OPEN_ABOUT: &str = "\
+Opens the page of the server that runs in a browser, and prints the address. The address lets one browser in, once and \
+within two minutes, as one who may do everything.
+
+Exits with code 5 when no server runs or no browser can be started.";
+
 const STOP_ABOUT: &str = "\
 Asks the server to stop and waits until it has. It is not an error when no server runs.";
 
@@ -197,6 +207,17 @@ pub(crate) struct ServeArguments {
 pub(crate) enum TlsKind {
     /// Made once, signed by itself, kept in the data directory; its fingerprint is told
     SelfSigned,
+}
+
+/// Arguments of `open`.
+#[derive(Debug, Args)]
+pub(crate) struct OpenArguments {
+    /// Only print the address
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `status`.

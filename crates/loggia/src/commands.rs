@@ -8,6 +8,7 @@ pub(crate) mod config_path;
 pub(crate) mod config_show;
 pub(crate) mod docs;
 pub(crate) mod inspect;
+pub(crate) mod open;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod stop;

@@ -16,7 +16,7 @@ mod error;
 mod listeners;
 pub(crate) mod lock;
 mod models;
-mod open;
+pub(crate) mod open;
 mod parts;
 mod ready;
 mod settings;
@@ -117,6 +117,7 @@ impl House<'_> {
         };
         if self.has_socket {
             listeners::leave(&self.runtime_directory);
+            open::tidy(self.runtime_directory.path(), &[]);
         }
         self.lock.clear();
         let ended = lived.and(ended);
@@ -143,9 +144,16 @@ impl House<'_> {
             let (door, stop) = (door.clone(), stop.clone());
             serving.spawn(async move { door.serve(listener, stop).await });
         }
-        let page = self.settings.open.then(|| door.page_address(&place.url)).transpose();
-        let page = page.map_err(|source| DaemonError::Runtime { source })?;
-        self.tell(&Summary::new(self.settings, self.places, place, page, workspaces))
+        tokio::spawn(open::tend(self.runtime_directory.path().to_owned(), door.clone(), stop.clone()));
+        let code = self.settings.open.then(|| door.page_code()).transpose();
+        let code = code.map_err(|source| DaemonError::Runtime { source })?;
+        let page = code.as_ref().map(|code| open::address(&place.url, code));
+        let summary = Summary::new(self.settings, self.places, place, page, workspaces);
+        self.tell(&summary)?;
+        if let Some(code) = &code {
+            open::browser_aside(&self.runtime_directory, &summary.url, code);
+        }
+        Ok(())
     }
 
     /// Tells everybody who waits for it that requests are answered.
@@ -164,9 +172,6 @@ impl House<'_> {
             tokio::spawn(detach::tend_log(detach::log_file(self.places)));
         }
         tracing::info!(url = %summary.url, socket = %summary.http_socket.display(), "started");
-        if let Some(page) = &summary.page {
-            open::browser(page);
-        }
         Ok(())
     }
 }

@@ -62,6 +62,7 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             commands::config_show::run(&start(&cli.flags, &[])?, &arguments)
         }
         // The rest must work however broken the configuration is.
+        Command::Open(arguments) => commands::open::run(&arguments),
         Command::Status(arguments) => commands::status::run(&arguments),
         Command::Stop(arguments) => commands::stop::run(&arguments),
         Command::Config(ConfigCommand::Path(arguments)) => commands::config_path::run(&arguments),

@@ -25,7 +25,7 @@ use crate::auth::cookie::Cookie;
 use crate::auth::failures::Failures;
 use crate::auth::once::OnceCodes;
 use crate::auth::pairing::Pairing;
-use crate::auth::tokens::{TokenError, Tokens};
+use crate::auth::tokens::{Shown, TokenError, Tokens};
 use crate::identity::{Identity, Proof};
 use crate::peer::Peer;
 use crate::problem::Problem;
@@ -48,17 +48,17 @@ impl Auth {
     }
 
     /// Who is asking. A token counts before a cookie, which browsers add by themselves, and before the connection it
-    /// came over: whoever shows one wants to be its bearer.
+    /// came over: whoever shows one wants to be its bearer. What a browser keeps in its cookie is no token elsewhere.
     pub(crate) fn identify(
         &self,
         headers: &HeaderMap,
         cookie: Cookie<'_>,
         peer: Option<Peer>,
     ) -> Result<Identity, Problem> {
+        let bearer = |token, shown| self.tokens.bearer(token, shown).ok_or_else(|| self.refuse(peer));
         match (presented(headers), cookie, peer) {
-            (Presented::Token(token), _, _) | (Presented::Nothing, Cookie::Shown(token), _) => {
-                self.tokens.bearer(token).ok_or_else(|| self.refuse(peer))
-            }
+            (Presented::Token(token), _, _) => bearer(token, Shown::Openly),
+            (Presented::Nothing, Cookie::Shown(token), _) => bearer(token, Shown::InCookie),
             (Presented::Garbled, _, _) => Err(self.refuse(peer)),
             (Presented::Nothing, Cookie::Doubtful, _) => {
                 Err(Problem::of(ProblemType::Forbidden, "a cookie counts only for our own page"))

@@ -78,7 +78,7 @@ fn admit(inner: &Inner, request: &mut Request, origin: &mut Origin) -> Result<()
     // No page can make a browser talk to a Unix socket.
     if peer != Some(Peer::SameUser) {
         let host = host::check(request, &inner.settings.hosts)?;
-        *origin = Origin::check(request.headers(), &host, &inner.settings.origins)?;
+        *origin = Origin::check(request, &host, &inner.settings.origins)?;
         request.extensions_mut().insert(host.clone());
         request.extensions_mut().insert(origin.page());
         asked = Some(host);

@@ -36,5 +36,6 @@ pub use auth::tokens::TokenError;
 pub use door::{Door, DoorError, Parts, Settings};
 pub use identity::{Identity, Proof};
 pub use listen::{Listener, SlowBody, Tls, TlsError};
+pub use page::page_code_name;
 pub use peer::Peer;
 pub use stream::Timing;

@@ -22,6 +22,7 @@ use loggia_protocol_agent_server::Scope;
 use sha2::{Digest, Sha256};
 
 use crate::Door;
+use crate::auth::once;
 use crate::door::Inner;
 use crate::problem::Problem;
 
@@ -90,15 +91,29 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Door {
-    /// The address at which one browser is let in, once and soon, as one who may do everything: for whoever starts the
-    /// server. `url` is where the door is.
+    /// A code with which one browser is let in, once and soon, as one who may do everything: for whoever starts the
+    /// server.
     ///
     /// # Errors
     /// If the system gives no random bytes.
-    pub fn page_address(&self, url: &str) -> std::io::Result<String> {
-        let code = self.0.auth.once.start(Scope::Admin)?;
-        Ok(format!("{}/#code={code}", url.trim_end_matches('/')))
+    pub fn page_code(&self) -> std::io::Result<String> {
+        self.0.auth.once.start(Scope::Admin)
     }
+
+    /// The names, as [`page_code_name`] gives them, of the codes that let a browser in now.
+    pub fn page_code_names(&self) -> Vec<String> {
+        self.0.auth.once.names()
+    }
+
+    /// Waits until those may be others: one was made, used up, or has become too old. For one task at a time.
+    pub async fn page_codes_changed(&self) {
+        self.0.auth.once.changed().await;
+    }
+}
+
+/// What a code for a page can be called where others read it: nothing of the code can be told from it.
+pub fn page_code_name(code: &str) -> String {
+    once::name(code)
 }
 
 async fn index(host: Option<Extension<Authority>>, headers: HeaderMap) -> Response {

@@ -12,6 +12,15 @@ pub enum Peer {
     SameUser,
 }
 
+/// How a connection came in. Requests over TCP carry it as an extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// As it is.
+    Http,
+    /// Over TLS.
+    Https,
+}
+
 /// As logs name it.
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

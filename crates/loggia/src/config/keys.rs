@@ -70,7 +70,7 @@ pub(crate) static SERVER_ADDR: Key = Key {
 /// Names the http door answers to.
 pub(crate) static SERVER_HOSTS: Key = Key {
     path: "server.hosts",
-    kind: ValueType::Text,
+    kind: ValueType::Hosts,
     default: text(""),
     doc: "Names and addresses, separated by commas, under which the http door may be asked besides the loopback's and its own.",
     used_by: "`loggia serve`",

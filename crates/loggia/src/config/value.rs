@@ -38,6 +38,8 @@ pub(crate) enum ValueType {
     Text,
     /// A host and a port.
     Address,
+    /// Names and addresses of hosts, separated by commas, or nothing.
+    Hosts,
     /// The address of a web server, or nothing.
     Url,
     /// One of a few words.
@@ -56,6 +58,10 @@ impl ValueType {
         match self {
             Self::Text => "text".to_owned(),
             Self::Address => "an address such as `127.0.0.1:3199`".to_owned(),
+            Self::Hosts => {
+                "names or addresses of hosts, separated by commas, such as `desk.local,192.168.1.20`"
+                    .to_owned()
+            }
             Self::Url => "an address such as `http://localhost:4318`".to_owned(),
             Self::Choice(words) => {
                 let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
@@ -70,7 +76,7 @@ impl ValueType {
     /// Reads a value as a variable or `--set` gives it; `None` when it does not fit.
     pub(crate) fn read(self, text: &str) -> Option<Value> {
         match self {
-            Self::Text | Self::Address | Self::Url | Self::Choice(_) => {
+            Self::Text | Self::Address | Self::Hosts | Self::Url | Self::Choice(_) => {
                 self.check(Value::Text(Cow::Owned(text.to_owned())))
             }
             Self::Limit if text == NO_LIMIT => Some(Value::Text(Cow::Borrowed(NO_LIMIT))),
@@ -88,6 +94,9 @@ impl ValueType {
             (Self::Limit, Value::Text(text)) => text == NO_LIMIT,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_ref()),
             (Self::Address, Value::Text(text)) => is_address(text),
+            (Self::Hosts, Value::Text(text)) => {
+                text.split(',').map(str::trim).all(|name| name.is_empty() || is_host(name))
+            }
             (Self::Url, Value::Text(text)) => text.is_empty() || is_url(text),
             _ => false,
         };
@@ -104,6 +113,13 @@ fn is_address(text: &str) -> bool {
         None => !host.is_empty() && host.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_')),
     };
     host_fits && port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
+}
+
+/// A name as browsers send it, or an address. One in brackets is an IPv6 address.
+fn is_host(text: &str) -> bool {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let is_v6 = bare.unwrap_or(text).parse::<std::net::Ipv6Addr>().is_ok();
+    is_v6 || text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
 
 /// `http` or `https`, and a host. A name and a password in it would end up in logs.
@@ -145,6 +161,26 @@ mod tests {
         }
         for bad in ["localhost:4318", "ftp://host", "http://", "http://a:b@host", "http://host/?key=1"] {
             check(ValueType::Url, bad, "does not fit");
+        }
+    }
+
+    #[test]
+    fn hosts_are_what_a_browser_can_ask_for() {
+        for good in ["", "desk.local", "desk, 192.168.1.20 ,[fd00::1],fd00::1", "my_desk-2.example."] {
+            check(ValueType::Hosts, good, &format!("{good:?}"));
+        }
+        for bad in [
+            "[\"desk.local\"]",
+            "\"desk\"",
+            "'desk'",
+            "desk local",
+            "https://desk.local",
+            "desk.local:3199",
+            "desk.local/page",
+            "[desk]",
+            "ok,*",
+        ] {
+            check(ValueType::Hosts, bad, "does not fit");
         }
     }
 

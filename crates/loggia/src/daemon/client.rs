@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use http_body_util::{BodyExt as _, Empty, Limited};
+use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -25,18 +25,26 @@ pub(crate) struct Answer {
 
 /// Asks, and waits for the answer.
 pub(crate) fn ask(socket: &Path, method: Method, path: &str) -> io::Result<Answer> {
+    send(socket, method, path, Bytes::new())
+}
+
+/// Asks with this JSON, and waits for the answer.
+pub(crate) fn send(socket: &Path, method: Method, path: &str, body: Bytes) -> io::Result<Answer> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let answered = async { tokio::time::timeout(PATIENCE, exchange(socket, method, path)).await };
+    let answered = async { tokio::time::timeout(PATIENCE, exchange(socket, method, path, body)).await };
     runtime.block_on(answered).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-async fn exchange(socket: &Path, method: Method, path: &str) -> io::Result<Answer> {
+async fn exchange(socket: &Path, method: Method, path: &str, body: Bytes) -> io::Result<Answer> {
     let stream = TokioIo::new(UnixStream::connect(socket).await?);
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(stream).await.map_err(io::Error::other)?;
     let connection = tokio::spawn(connection);
-    let request = Request::builder().method(method).uri(path).header("host", "localhost");
-    let request = request.body(Empty::<Bytes>::new()).map_err(io::Error::other)?;
+    let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
+    if !body.is_empty() {
+        request = request.header("content-type", "application/json");
+    }
+    let request = request.body(Full::new(body)).map_err(io::Error::other)?;
     let answer = sender.send_request(request).await.map_err(io::Error::other)?;
     let status = answer.status();
     let body = Limited::new(answer.into_body(), MAX_ANSWER_BYTES).collect().await;

@@ -10,6 +10,7 @@ use loggia_models::ScriptError;
 use loggia_store::OpenError;
 
 use super::lock::Record;
+use super::open::Unopened;
 use crate::errors::ErrorKind;
 
 /// A daemon that does not come up, does not answer, or did not end well.
@@ -160,6 +161,16 @@ pub(crate) enum DaemonError {
     /// There is one, and it says nothing.
     #[error("the daemon does not answer: {0}")]
     Silent(Record),
+    /// There is none.
+    #[error("no server runs")]
+    NotRunning,
+    /// The page cannot be shown.
+    #[error("no browser could be started")]
+    Unopened {
+        /// Why.
+        #[source]
+        source: Unopened,
+    },
     /// It answers something else.
     #[error("the daemon refused: {status}")]
     Refused {
@@ -191,6 +202,8 @@ impl DaemonError {
             | Self::OpenDirectory { .. }
             | Self::Lock { .. }
             | Self::Silent(_)
+            | Self::NotRunning
+            | Self::Unopened { .. }
             | Self::Refused { .. }
             | Self::StillThere(_) => ErrorKind::Unavailable,
             Self::Runtime { .. }
@@ -204,7 +217,11 @@ impl DaemonError {
     /// What to try.
     pub(crate) fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Running(_) => "`loggia status` tells more about it, `loggia stop` stops it",
+            Self::Running(_) => {
+                "`loggia open` shows its page, `loggia status` tells more about it, `loggia stop` stops it"
+            }
+            Self::NotRunning => "`loggia serve --open` starts one and shows its page",
+            Self::Unopened { .. } => "open the address yourself, within two minutes",
             Self::Store { source: OpenError::InUse { .. } } => {
                 "it has another runtime directory: set `LOGGIA_RUNTIME_DIR` to find it, or `LOGGIA_DATA_DIR` to have data of its own"
             }

@@ -37,6 +37,8 @@ pub(crate) struct Bound {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) url: String,
+    /// The same under the names others use, if they can reach it.
+    pub(crate) other_urls: Vec<String>,
     pub(crate) http_socket: PathBuf,
     /// The certificate's, for clients to compare.
     pub(crate) fingerprint: Option<String>,
@@ -64,6 +66,10 @@ pub(crate) async fn bind(
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{}", reachable(own));
+    let other_urls = match own.ip().is_loopback() {
+        true => Vec::new(),
+        false => settings.hosts.iter().map(|name| named_url(scheme, name, own.port())).collect(),
+    };
     let http_socket = runtime.http_socket();
     let fingerprint = tls.as_ref().map(|tls| tls.fingerprint().to_owned());
     let mut all: Vec<_> =
@@ -72,7 +78,7 @@ pub(crate) async fn bind(
     for listener in activated.unix {
         all.push(Listener::Unix(UnixListener::from_std(listener).map_err(failed)?));
     }
-    Ok(Bound { listeners: all, place: Place { url, http_socket, fingerprint, certificate } })
+    Ok(Bound { listeners: all, place: Place { url, other_urls, http_socket, fingerprint, certificate } })
 }
 
 /// Takes the sockets away, so that nobody knocks in vain.
@@ -203,6 +209,12 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
+/// An address under a name that was listed; that of an IPv6 address needs brackets.
+fn named_url(scheme: &str, name: &str, port: u16) -> String {
+    let is_bare = name.parse::<std::net::Ipv6Addr>().is_ok();
+    if is_bare { format!("{scheme}://[{name}]:{port}") } else { format!("{scheme}://{name}:{port}") }
+}
+
 fn bind_unix(path: &Path) -> Result<UnixListener, DaemonError> {
     let failed = |source| DaemonError::Listen { addr: path.display().to_string(), source };
     if let Ok(found) = fs::symlink_metadata(path) {
@@ -234,6 +246,13 @@ mod tests {
         assert_eq!(told("0.0.0.0:80"), "127.0.0.1:80");
         assert_eq!(told("[::]:80"), "[::1]:80");
         assert_eq!(told("192.168.1.2:80"), "192.168.1.2:80");
+    }
+
+    #[test]
+    fn a_listed_name_is_told_as_an_address() {
+        let told = |name| named_url("https", name, 80);
+        assert_eq!(told("desk.local"), "https://desk.local:80");
+        assert_eq!([told("fd00::1"), told("[fd00::1]")], ["https://[fd00::1]:80"; 2]);
     }
 
     #[tokio::test]

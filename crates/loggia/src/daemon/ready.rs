@@ -17,7 +17,9 @@ pub(crate) struct Summary {
     pub(crate) url: String,
     pub(crate) http_socket: PathBuf,
     /// Where one browser is let in, if one is to be opened.
-    pub(crate) page: Option<String>,
+    page: Option<String>,
+    /// Where others find it, under the names that were listed for them.
+    other_urls: Vec<String>,
     token_file: PathBuf,
     fingerprint: Option<String>,
     certificate: Option<PathBuf>,
@@ -40,6 +42,8 @@ struct Line<'a> {
     tls_fingerprint: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page_url: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    other_urls: &'a [String],
 }
 
 impl Summary {
@@ -50,9 +54,10 @@ impl Summary {
         page: Option<String>,
         workspaces: Vec<PathBuf>,
     ) -> Self {
-        let Place { url, http_socket, fingerprint, certificate } = place;
+        let Place { url, other_urls, http_socket, fingerprint, certificate } = place;
         Self {
             url,
+            other_urls,
             http_socket,
             page,
             token_file: places.data().join("token"),
@@ -85,6 +90,7 @@ impl Summary {
             console_socket: None,
             tls_fingerprint: self.fingerprint.as_deref(),
             page_url: self.page.as_deref(),
+            other_urls: &self.other_urls,
         };
         serde_json::to_string(&line).expect("texts can always be written")
     }
@@ -96,6 +102,7 @@ impl Summary {
             lines.push(format!("  {ASIDE}{name:<11}{ASIDE:#} {}", printable(text)));
         };
         fact("url", &self.url);
+        self.other_urls.iter().for_each(|url| fact("for others", url));
         if let Some(page) = &self.page {
             fact("page", &format!("{page} (good once, for two minutes)"));
         }

@@ -15,6 +15,7 @@ fn help_reads_well() {
 
     Commands:
       serve        Run the server
+      open         Show the page of the server that runs
       status       Tell whether a server runs, and how it is
       stop         Stop the server that runs
       inspect      Check a recorded conversation of one of the five protocols
@@ -40,6 +41,7 @@ fn help_reads_well() {
     Examples:
       loggia serve                               run the server for the workspace around this directory
       loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
+      loggia open                                show the page of the server that runs
       loggia status                              whether a server runs, and how it is
       loggia inspect                             look at a recorded conversation of each protocol
       loggia inspect hermes session.bin          check a recorded byte stream
@@ -67,7 +69,7 @@ fn flags_without_a_command_are_a_usage_error() {
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: serve, status, stop, inspect, config, completions, help]
+      [subcommands: serve, open, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 

@@ -74,42 +74,6 @@ fn people_are_told_the_same_in_a_few_lines() {
 }
 
 #[test]
-fn a_browser_is_shown_the_page() {
-    let stage = Stage::new();
-    let opened = stage.path("opened");
-    rustix::fs::mknodat(rustix::fs::CWD, &opened, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-    let opener = stage.write("bin/xdg-open", format!("#!/bin/sh\necho \"$1\" > '{}'\n", opened.display()));
-    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o700)).unwrap();
-    let path = format!("{}:/usr/bin:/bin", stage.path("bin").display());
-    let server = Server::start_with(&stage, &[("PATH", &path)], &["--open"]);
-    // Opening the pipe waits for the opener.
-    let opened = std::fs::read_to_string(&opened).unwrap();
-    let page = opened.trim_end();
-    // The ready line tells it too, for when there is no browser.
-    assert_eq!(page, server.field("page_url"));
-    let code = page.strip_prefix(server.field("url")).unwrap().strip_prefix("/#code=").unwrap();
-    let trade = || {
-        let body = format!(r#"{{"code":"{code}","client_name":"browser"}}"#);
-        let origin = server.field("url");
-        let (_, host) = origin.split_once("://").unwrap();
-        let head = format!(
-            "POST /v1/page/session HTTP/1.1\r\nhost: {host}\r\norigin: {origin}\r\nconnection: close\r\n"
-        );
-        let request =
-            format!("{head}content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-        let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
-        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
-        std::io::read_to_string(stream).unwrap()
-    };
-    let first = trade();
-    assert!(first.starts_with("HTTP/1.1 200") && first.contains("HttpOnly; SameSite=Strict"), "{first}");
-    assert!(first.contains(r#""scope":"admin""#), "{first}");
-    assert!(trade().starts_with("HTTP/1.1 401"));
-    assert!(server.get("/").starts_with("HTTP/1.1 200"));
-    server.end();
-}
-
-#[test]
 fn nobody_else_can_look_into_what_it_makes() {
     let stage = Stage::new();
     let server = Server::start(&stage, &["--tls", "self-signed"]);

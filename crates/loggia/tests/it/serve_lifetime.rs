@@ -77,7 +77,7 @@ fn a_second_server_is_told_of_the_first() {
     assert_eq!((shown.code, shown.stdout.as_str()), (Some(5), ""));
     let expected = format!(
         "error: a daemon is running already: process {} at {}\n\n\
-         hint: `loggia status` tells more about it, `loggia stop` stops it\n",
+         hint: `loggia open` shows its page, `loggia status` tells more about it, `loggia stop` stops it\n",
         first.pid(),
         first.field("url")
     );

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject as _};
 use sha2::{Digest as _, Sha256};
 
-use crate::server::{Server, body, exchange};
+use crate::server::{Server, body, exchange_with};
 use crate::stage::Stage;
 
 #[test]
@@ -86,6 +86,11 @@ fn a_certificate_that_cannot_be_read_is_told() {
 
 /// Asks over TLS, trusting only the certificate in a file; the answer, and the server's certificate.
 fn ask_encrypted(server: &Server, trusted: &Path) -> (String, CertificateDer<'static>) {
+    ask_encrypted_with(server, trusted, "")
+}
+
+/// The same with these headers besides.
+fn ask_encrypted_with(server: &Server, trusted: &Path, headers: &str) -> (String, CertificateDer<'static>) {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(trusted).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -97,7 +102,7 @@ fn ask_encrypted(server: &Server, trusted: &Path) -> (String, CertificateDer<'st
     let name = ServerName::try_from("127.0.0.1").unwrap();
     let connection = rustls::ClientConnection::new(Arc::new(config), name).unwrap();
     let mut stream = rustls::StreamOwned::new(connection, TcpStream::connect(server.address()).unwrap());
-    let answer = exchange(&mut stream, "/v1/health");
+    let answer = exchange_with(&mut stream, "/v1/health", headers);
     let certificate = stream.conn.peer_certificates().unwrap()[0].clone().into_owned();
     (answer, certificate)
 }
@@ -119,6 +124,18 @@ fn a_certificate_of_its_own_is_told_and_stays_the_same() {
         server.end();
     }
     assert_eq!(told[0], told[1]);
+}
+
+#[test]
+fn over_tls_our_own_page_came_over_tls() {
+    let stage = Stage::new();
+    let server = Server::start(&stage, &["--tls", "self-signed"]);
+    let file = stage.path("home/.local/share/loggia/tls/self-signed.pem");
+    let from = |origin: &str| ask_encrypted_with(&server, &file, &format!("origin: {origin}\r\n")).0;
+    assert!(from("https://localhost").starts_with("HTTP/1.1 200 "));
+    // Whoever is between a browser and us can pretend to be this one.
+    assert!(from("http://localhost").starts_with("HTTP/1.1 403 "));
+    server.end();
 }
 
 #[test]

@@ -108,8 +108,13 @@ impl Drop for Server {
 }
 
 /// Asks and reads to the end.
-pub(crate) fn exchange(mut stream: impl Read + Write, path: &str) -> String {
-    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+pub(crate) fn exchange(stream: impl Read + Write, path: &str) -> String {
+    exchange_with(stream, path, "")
+}
+
+/// The same with these headers besides.
+pub(crate) fn exchange_with(mut stream: impl Read + Write, path: &str, headers: &str) -> String {
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}connection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();

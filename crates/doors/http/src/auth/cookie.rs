@@ -14,6 +14,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 /// From where a browser says a request comes, as seen from us.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
+/// Where the page asks. Browsers send cookies to every server of a host, whatever its port: those that have nothing
+/// below this are not sent ours.
+const PATH: &str = "/v1";
+
 /// What a request's cookie is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cookie<'a> {
@@ -56,7 +60,7 @@ pub(crate) fn set(host: &Authority, encrypted: bool, token: &str, lifetime: Dura
     let name = name(host);
     let secure = if encrypted { "; Secure" } else { "" };
     let age = lifetime.as_secs();
-    let text = format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}{secure}");
+    let text = format!("{name}={token}; Path={PATH}; HttpOnly; SameSite=Strict; Max-Age={age}{secure}");
     HeaderValue::try_from(text).expect("a token and numbers have no control characters")
 }
 
@@ -124,10 +128,10 @@ mod tests {
     fn the_cookie_is_hidden_from_scripts_and_from_other_sites() {
         let host = Authority::from_static("127.0.0.1:3199");
         let set = set(&host, true, "abc", Duration::from_secs(60));
-        assert_eq!(set, "loggia-3199=abc; Path=/; HttpOnly; SameSite=Strict; Max-Age=60; Secure");
+        assert_eq!(set, "loggia-3199=abc; Path=/v1; HttpOnly; SameSite=Strict; Max-Age=60; Secure");
         assert_eq!(
             unset(&Authority::from_static("desk")),
-            "loggia=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
+            "loggia=; Path=/v1; HttpOnly; SameSite=Strict; Max-Age=0"
         );
     }
 }

@@ -7,6 +7,8 @@
 //! What always holds:
 //! - a token is written in full only in the answer that made it and, the first one, in the file `token`;
 //! - a revoked token lets nobody in from then on, and whoever came in with it is told;
+//! - a browser's token is good in a cookie and nowhere else, any other one nowhere in a cookie: browsers show cookies to
+//!   every server of a host, and what leaks there is no key for programs;
 //! - both files are their owner's only; a list that cannot be read is an error and is not overwritten.
 
 mod list;
@@ -87,6 +89,11 @@ impl Token {
         Some(self.last_used.load(Ordering::Relaxed)).filter(|at| *at != 0).map(Timestamp)
     }
 
+    /// Whether it is a browser's.
+    fn is_page(&self) -> bool {
+        self.expires.is_some()
+    }
+
     fn is_over(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
@@ -95,6 +102,15 @@ impl Token {
     fn wanted(&self) -> Timestamp {
         self.last_used().unwrap_or(self.created)
     }
+}
+
+/// How a token is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// By a program, in a header of its own choice.
+    Openly,
+    /// By a browser, in a cookie.
+    InCookie,
 }
 
 /// All tokens that are not revoked.
@@ -160,11 +176,11 @@ impl Tokens {
     }
 
     /// Who bears this token. Compares with all of them, so that the time taken says nothing.
-    pub(crate) fn bearer(&self, text: &str) -> Option<Identity> {
-        self.bearer_at(text, Timestamp::now())
+    pub(crate) fn bearer(&self, text: &str, shown: Shown) -> Option<Identity> {
+        self.bearer_at(text, shown, Timestamp::now())
     }
 
-    fn bearer_at(&self, text: &str, now: Timestamp) -> Option<Identity> {
+    fn bearer_at(&self, text: &str, shown: Shown, now: Timestamp) -> Option<Identity> {
         let hash = SecretHash::of(text);
         let held = self.held();
         let mut found = None;
@@ -173,7 +189,8 @@ impl Tokens {
                 found = Some(token);
             }
         }
-        let token = found.filter(|token| !token.is_over(now))?;
+        let fits = |token: &&Arc<Token>| token.is_page() == (shown == Shown::InCookie);
+        let token = found.filter(fits).filter(|token| !token.is_over(now))?;
         token.last_used.store(now.0, Ordering::Relaxed);
         let proof = Proof::Token(token.id.clone());
         Some(Identity { name: token.name.clone(), scope: token.scope, proof })
@@ -319,7 +336,7 @@ fn without_ended(
     one_more_page: bool,
 ) -> (Vec<Arc<Token>>, Vec<Arc<Token>>) {
     let (mut ended, mut stay): (Vec<_>, Vec<_>) = held.iter().cloned().partition(|token| token.is_over(now));
-    let pages = stay.iter().filter(|token| token.expires.is_some());
+    let pages = stay.iter().filter(|token| token.is_page());
     if one_more_page && pages.clone().count() >= MAX_PAGES {
         let unwanted = pages.min_by_key(|token| token.wanted()).map(|token| token.id.clone());
         ended.extend(stay.extract_if(.., |token| Some(&token.id) == unwanted.as_ref()));

@@ -153,7 +153,9 @@ pub(super) const FACTS: &[Facts] = &[
     get("/v1/page/session", "getPageSession", "Who is asking"),
     post("/v1/page/session", "openPageSession", "Trades a code for a cookie; only our own page may ask")
         .bad(&[401, 409, 429]),
-    delete("/v1/page/session", "endPageSession", "Ends what the page's cookie allows").good(&[204]),
+    delete("/v1/page/session", "endPageSession", "Ends what the page's cookie allows")
+        .good(&[204])
+        .bad(&[409]),
     get("/v1/tokens", "listTokens", "The tokens, without their secrets"),
     post("/v1/tokens", "createToken", "A new token; this answer alone shows it").good(&[201]).bad(&[409]),
     delete("/v1/tokens/{token_id}", "revokeToken", "Ends a token").good(&[204]),

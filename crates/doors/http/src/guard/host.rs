@@ -29,17 +29,22 @@ pub(super) fn check(request: &Request, ours: &[String]) -> Result<Authority, Pro
     }
     let host = authority.host();
     let detail = format!(
-        "this server is not called `{host}`; ask it as `localhost`, or add `\"{host}\"` to the setting \
+        "this server is not called `{host}`; ask it as `localhost`, or add `{host}` to the setting \
          `server.hosts` and start it again"
     );
     Err(Problem::of(ProblemType::Forbidden, detail))
 }
 
 fn is_ours(host: &str, ours: &[String]) -> bool {
-    let plain = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    let plain = bare(host);
     let loopback = plain.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
-    let named = |name: &str| plain.eq_ignore_ascii_case(name.trim_start_matches('[').trim_end_matches(']'));
+    let named = |name: &str| plain.eq_ignore_ascii_case(bare(name));
     loopback || named("localhost") || ours.iter().any(|name| named(name))
+}
+
+/// A name without what is written around it.
+fn bare(name: &str) -> &str {
+    name.trim_end_matches('.').trim_start_matches('[').trim_end_matches(']')
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use super::pace::Paced;
 use super::socket::{Place, Socket};
 use super::{HEAD_DEADLINE, Hall, IDLE};
 use crate::Peer;
+use crate::peer::Scheme;
 
 /// A connection that was let in.
 #[derive(Debug)]
@@ -48,7 +49,8 @@ where
     let ticket = hall.newcomers.enter(cut.clone());
     let place = Place::new(room, hall.connections.token());
     let socket = Socket::new(stream, cut.clone(), place);
-    let conversation = Conversation { hall, peer, cut, deadline };
+    let scheme = if tls.is_some() { Scheme::Https } else { Scheme::Http };
+    let conversation = Conversation { hall, peer, scheme, cut, deadline };
     let Some(tls) = tls else { return conversation.hold(socket, ticket).await };
     match timeout_at(deadline, tls.accept(socket)).await {
         Ok(Ok(socket)) => conversation.hold(socket, ticket).await,
@@ -60,6 +62,7 @@ where
 struct Conversation {
     hall: Arc<Hall>,
     peer: Peer,
+    scheme: Scheme,
     cut: CancellationToken,
     /// Until when the first request must have been asked.
     deadline: Instant,
@@ -71,13 +74,14 @@ impl Conversation {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let Self { hall, peer, cut, deadline } = self;
+        let Self { hall, peer, scheme, cut, deadline } = self;
         let activity = Arc::new(Activity::new(ticket));
         let service = service_fn(|request: hyper::Request<Incoming>| {
             let activity = Arc::clone(&activity);
             let mut router = hall.router.clone();
             let mut request = request.map(Paced::new);
             request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(scheme);
             async move {
                 let _under_way = activity.begin();
                 let answer: Result<_, Infallible> = router.call(request).await;

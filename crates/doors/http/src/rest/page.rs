@@ -58,8 +58,8 @@ pub(crate) async fn open(
     let name = params.client_name.unwrap_or_else(|| NAMELESS.to_owned());
     // Before the code, which is good once: a bad name must not use it up.
     inner.auth.tokens.check(&name).map_err(|error| tokens::refusal(&error, "/client_name"))?;
-    let Some(scope) = redeem(&inner, &params.code.0) else {
-        let peer = peer.map(|Extension(peer)| peer);
+    let peer = peer.map(|Extension(peer)| peer);
+    let Some(scope) = redeem(&inner, peer, &params.code.0)? else {
         return Err(inner.auth.refuse_with(peer, "this code is wrong, used up or too old; get another one"));
     };
     let expires = after(PAGE_LIFETIME);
@@ -77,16 +77,20 @@ pub(crate) async fn who(State(inner): Shared, Extension(identity): Extension<Ide
     Json(PageSession { name: identity.name, scope: identity.scope, expires_at })
 }
 
-/// Ends what a page may do. A token that somebody made to last is none of a page's, and stays.
+/// Ends what a page may do. A token that somebody made to last is none of a page's, and stays; so does whoever needs
+/// none.
 pub(crate) async fn end(
     State(inner): Shared,
     Extension(identity): Extension<Identity>,
     host: Option<Extension<Authority>>,
 ) -> Answer<Response> {
-    if let (Some(_), Proof::Token(id)) = (inner.auth.tokens.expires(&identity.proof), identity.proof) {
-        let ended = blocking(move || inner.auth.tokens.revoke(&id)).await?;
-        ended.map_err(|error| tokens::unusable(&error))?;
-    }
+    let (Some(_), Proof::Token(id)) = (inner.auth.tokens.expires(&identity.proof), identity.proof) else {
+        let detail = "this ends what a page's cookie allows, and you came without one; a token is ended with \
+                      `DELETE /v1/tokens/{token_id}`";
+        return Err(Problem::of(ProblemType::Conflict, detail));
+    };
+    let ended = blocking(move || inner.auth.tokens.revoke(&id)).await?;
+    ended.map_err(|error| tokens::unusable(&error))?;
     let mut response = StatusCode::NO_CONTENT.into_response();
     if let Some(Extension(host)) = host {
         response.headers_mut().insert(SET_COOKIE, cookie::unset(&host));
@@ -95,11 +99,14 @@ pub(crate) async fn end(
 }
 
 /// What a code grants. Those that people type pair a device, which may drive.
-fn redeem(inner: &Inner, code: &str) -> Option<Scope> {
+fn redeem(inner: &Inner, peer: Option<Peer>, code: &str) -> Result<Option<Scope>, Problem> {
     if secret::is_page_code(code) {
-        return inner.auth.once.redeem(code);
+        // Nobody can guess one, so whoever has one may be let in at once.
+        return Ok(inner.auth.once.redeem(code));
     }
-    inner.auth.pairing.redeem(code).then_some(Scope::Drive)
+    // As in pairing: whoever has to wait must not use up the tries of the one who has the code.
+    inner.auth.check_patience(peer)?;
+    Ok(inner.auth.pairing.redeem(code).then_some(Scope::Drive))
 }
 
 fn after(time: std::time::Duration) -> Timestamp {

@@ -62,15 +62,35 @@ async fn whoever_is_refused_is_told_which_setting_would_let_them_in() {
         refused.json()["detail"].as_str().unwrap().to_owned()
     };
     let host = detail("host: den.local:3199\r\n").await;
-    assert!(host.contains("`server.hosts`") && host.contains("`\"den.local\"`"), "{host}");
+    assert!(host.contains("`server.hosts`") && host.contains("`den.local` to"), "{host}");
     let origin = detail("origin: https://editor.example:8443\r\n").await;
     assert!(
-        origin.contains("`server.origins`") && origin.contains("`\"https://editor.example:8443\"`"),
+        origin.contains("`server.origins`") && origin.contains("`https://editor.example:8443` to"),
         "{origin}"
     );
     // What cannot be told from other pages is not offered.
     let null = detail("origin: null\r\n").await;
     assert!(!null.contains("server.origins"), "{null}");
+}
+
+#[tokio::test]
+async fn our_own_page_has_the_scheme_of_the_connection() {
+    let mut house = House::new().await;
+    house.served_plainly().await;
+    let address = house.address;
+    house.ask_more("GET", "/v1/sessions", &format!("origin: http://{address}\r\n"), "").await.ok(200);
+    let encrypted = format!("origin: https://{address}\r\n");
+    let refused = house.ask_more("GET", "/v1/sessions", &encrypted, "").await;
+    assert_eq!(refused.problem(), "403 forbidden");
+    // A proxy that takes TLS off says so.
+    let forwarded = format!("{encrypted}x-forwarded-proto: https\r\n");
+    house.ask_more("GET", "/v1/sessions", &forwarded, "").await.ok(200);
+    // A page cannot: it would have to ask first.
+    let asks = format!(
+        "{encrypted}access-control-request-method: POST\r\naccess-control-request-headers: x-forwarded-proto\r\n"
+    );
+    let refused = house.ask_with("OPTIONS", "/v1/sessions", &asks, "").await;
+    assert_eq!((refused.status, refused.header("access-control-allow-origin")), (403, None));
 }
 
 #[tokio::test]

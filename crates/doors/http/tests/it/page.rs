@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use loggia_http::Peer;
 use loggia_protocol_agent_server::PAGE_CODE_LIFETIME;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -131,7 +132,7 @@ async fn a_code_lets_one_browser_in_as_what_it_grants() {
     assert_eq!(browser.trade(&code, " ").await.problem(), "422 invalid-body /client_name");
     let traded = browser.trade(&code, "sofa").await.ok(200);
     let cookie = traded.header("set-cookie").unwrap();
-    assert!(cookie.contains("; Path=/; HttpOnly; SameSite=Strict; Max-Age="), "{cookie}");
+    assert!(cookie.contains("; Path=/v1; HttpOnly; SameSite=Strict; Max-Age="), "{cookie}");
     assert!(!cookie.contains("Secure"), "{cookie}");
     let secret = cookie.split(['=', ';']).nth(1).unwrap();
     assert!(secret.starts_with("loggia_") && !traded.body.contains(secret), "{}", traded.body);
@@ -207,6 +208,49 @@ async fn a_pairing_code_lets_a_phone_in_that_may_drive() {
     assert_eq!((&traded["name"], &traded["scope"]), (&json!("phone"), &json!("drive")));
     phone.ask("GET", "/v1/sessions", "").await.ok(200);
     assert_eq!(Browser::new(&house).trade(code, "phone").await.problem(), "401 unauthorized");
+}
+
+#[tokio::test]
+async fn whoever_has_to_wait_neither_uses_up_nor_ends_a_pairing_code() {
+    let mut house = House::new().await;
+    for _ in 0..12 {
+        house.ask_as(Some("wrong"), "GET", "/v1/sessions", "").await;
+    }
+    let started = house.ask("POST", "/v1/pair/start", "").await.ok(200).json();
+    let pairing = started["code"].as_str().unwrap();
+    let page = code(&house, "drive").await;
+    for _ in 0..10 {
+        let refused = Browser::new(&house).trade("WRONG222", "x").await;
+        assert_eq!(refused.problem(), "429 rate-limited");
+        assert!(refused.header("retry-after").is_some());
+    }
+    let refused = Browser::new(&house).trade(pairing, "x").await;
+    assert_eq!((refused.problem().as_str(), refused.header("set-cookie")), ("429 rate-limited", None));
+    // A code that nobody can guess is no try.
+    Browser::new(&house).trade(&page, "x").await.ok(200);
+    house.seen_as(Peer::Tcp(([10, 0, 0, 2], 1).into())).await;
+    Browser::new(&house).trade(pairing, "phone").await.ok(200);
+}
+
+#[tokio::test]
+async fn what_a_browser_keeps_is_no_token_for_programs() {
+    let house = House::new().await;
+    let browser = Browser::let_in(&house, "admin").await;
+    let secret = browser.cookie.trim().split_once('=').unwrap().1;
+    let refused = house.ask_as(Some(secret), "GET", "/v1/tokens", "").await;
+    assert_eq!(refused.problem(), "401 unauthorized");
+    let upgrade = format!(
+        "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
+         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: loggia.v1, bearer.{secret}\r\n"
+    );
+    let session = house.session().await;
+    let path = format!("/v1/sessions/{session}/stream");
+    assert_eq!(house.ask_with("GET", &path, &upgrade, "").await.problem(), "401 unauthorized");
+    browser.ask("GET", "/v1/tokens", "").await.ok(200);
+    // Nor is a program's token a cookie.
+    let (name, _) = browser.cookie.trim().split_once('=').unwrap();
+    let copied = Browser { house: &house, cookie: format!("{name}={}\r\n", house.token) };
+    assert_eq!(copied.ask("GET", "/v1/tokens", "").await.problem(), "401 unauthorized");
 }
 
 #[tokio::test]
@@ -301,7 +345,10 @@ async fn leaving_ends_the_cookie_and_no_token_that_was_made_to_last() {
     let left = browser.ask("DELETE", "/v1/page/session", "").await.ok(204);
     assert!(left.header("set-cookie").unwrap().contains("Max-Age=0"));
     assert_eq!(browser.ask("GET", "/v1/page/session", "").await.problem(), "401 unauthorized");
-    house.ask("DELETE", "/v1/page/session", "").await.ok(204);
+    // Whoever came otherwise is told that nothing ends.
+    let refused = house.ask("DELETE", "/v1/page/session", "").await;
+    assert_eq!(refused.problem(), "409 conflict");
+    assert!(refused.body.contains("DELETE /v1/tokens/") && refused.header("set-cookie").is_none());
     let who = house.get("/v1/page/session").await.ok(200).json();
     assert_eq!(who, json!({"name": "first", "scope": "admin"}));
 }

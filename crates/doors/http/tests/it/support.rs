@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use loggia_domain::{CodeIndex, Role};
-use loggia_http::{Door, Parts, Peer, Settings};
+use loggia_http::{Door, Listener, Parts, Peer, Settings};
 use loggia_tests::{Player, World, WorldBuilder};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -136,6 +136,15 @@ impl House {
         self.address = listener.local_addr().unwrap();
         let router = self.door.router().layer(Extension(peer));
         self.servers.push(tokio::spawn(async move { axum::serve(listener, router).await.unwrap() }));
+    }
+
+    /// From now on requests come in as they do in the product, over plain connections.
+    pub(crate) async fn served_plainly(&mut self) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        self.address = listener.local_addr().unwrap();
+        let (door, stop) = (self.door.clone(), self.stop.clone());
+        let served = async move { door.serve(Listener::Tcp(listener, None), stop).await.unwrap() };
+        self.servers.push(tokio::spawn(served));
     }
 
     /// Asks with the first token; a body is JSON.

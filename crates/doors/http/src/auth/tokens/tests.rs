@@ -14,7 +14,7 @@ fn the_first_start_makes_an_admin_token_that_only_its_owner_can_read() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let tokens = Tokens::open(&data).unwrap();
-    let bearer = tokens.bearer(&first(&data)).unwrap();
+    let bearer = tokens.bearer(&first(&data), Shown::Openly).unwrap();
     assert_eq!((bearer.name.as_str(), bearer.scope), (FIRST, Scope::Admin));
     for file in ["token", "tokens.toml"] {
         assert_eq!(fs::metadata(data.join(file)).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
@@ -29,12 +29,12 @@ fn tokens_outlive_a_restart_and_the_first_one_stays() {
     let tokens = Tokens::open(directory.path()).unwrap();
     let (secret, _) = tokens.create("editor", Scope::Drive).unwrap();
     let before = first(directory.path());
-    assert!(tokens.bearer(&secret.0).is_some());
+    assert!(tokens.bearer(&secret.0, Shown::Openly).is_some());
     drop(tokens);
     let tokens = Tokens::open(directory.path()).unwrap();
     assert_eq!(first(directory.path()), before);
-    assert!(tokens.bearer(&before).is_some());
-    assert_eq!(tokens.bearer(&secret.0).unwrap().scope, Scope::Drive);
+    assert!(tokens.bearer(&before, Shown::Openly).is_some());
+    assert_eq!(tokens.bearer(&secret.0, Shown::Openly).unwrap().scope, Scope::Drive);
     assert_eq!(tokens.list().iter().filter(|token| token.last_used().is_some()).count(), 2);
 }
 
@@ -46,10 +46,10 @@ fn a_revoked_token_is_unknown_at_once_and_its_bearers_are_told() {
     let until = tokens.until_revoked(&Proof::Token(made.id.clone()));
     assert!(!until.is_cancelled());
     assert!(tokens.revoke(&made.id).unwrap());
-    assert!(until.is_cancelled() && tokens.bearer(&secret.0).is_none());
+    assert!(until.is_cancelled() && tokens.bearer(&secret.0, Shown::Openly).is_none());
     assert!(!tokens.revoke(&made.id).unwrap());
     assert!(tokens.until_revoked(&Proof::Token(made.id.clone())).is_cancelled());
-    assert!(Tokens::open(directory.path()).unwrap().bearer(&secret.0).is_none());
+    assert!(Tokens::open(directory.path()).unwrap().bearer(&secret.0, Shown::Openly).is_none());
 }
 
 #[test]
@@ -63,8 +63,11 @@ fn revoking_the_first_token_removes_its_file_and_the_next_start_makes_another() 
     assert!(!directory.path().join("token").exists());
     drop(tokens);
     let tokens = Tokens::open(directory.path()).unwrap();
-    assert!(tokens.bearer(&before).is_none() && tokens.bearer(&first(directory.path())).is_some());
-    assert!(tokens.bearer(&other.0).is_some());
+    assert!(
+        tokens.bearer(&before, Shown::Openly).is_none()
+            && tokens.bearer(&first(directory.path()), Shown::Openly).is_some()
+    );
+    assert!(tokens.bearer(&other.0, Shown::Openly).is_some());
     assert_eq!(tokens.list().len(), 2);
 }
 
@@ -79,8 +82,21 @@ fn a_browsers_token_ends_by_itself_and_outlives_a_restart_until_then() {
     drop(tokens);
     let tokens = Tokens::open(directory.path()).unwrap();
     assert_eq!(tokens.expires(&proof), Some(expires));
-    assert!(tokens.bearer_at(&secret.0, Timestamp(expires.0 - 1)).is_some());
-    assert!(tokens.bearer_at(&secret.0, expires).is_none());
+    assert!(tokens.bearer_at(&secret.0, Shown::InCookie, Timestamp(expires.0 - 1)).is_some());
+    assert!(tokens.bearer_at(&secret.0, Shown::InCookie, expires).is_none());
+}
+
+#[test]
+fn a_browsers_token_is_good_in_a_cookie_only_and_others_in_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(directory.path()).unwrap();
+    let expires = Timestamp(Timestamp::now().0 + 60_000);
+    let (page, made) = tokens.create_page("phone", Scope::Drive, expires).unwrap();
+    let (editor, _) = tokens.create("editor", Scope::Drive).unwrap();
+    assert!(tokens.bearer(&page.0, Shown::Openly).is_none() && made.last_used().is_none());
+    assert!(tokens.bearer(&page.0, Shown::InCookie).is_some());
+    assert!(tokens.bearer(&editor.0, Shown::Openly).is_some());
+    assert!(tokens.bearer(&editor.0, Shown::InCookie).is_none());
 }
 
 #[test]
@@ -93,12 +109,12 @@ fn browsers_that_nobody_uses_make_room_for_others_and_nobody_else_does() {
         (0..MAX_PAGES).map(|_| tokens.create_page("page", Scope::Drive, expires).unwrap()).collect();
     // All but one are used later than they were made.
     let later = Timestamp(Timestamp::now().0 + 1000);
-    pages.iter().skip(1).for_each(|(secret, _)| drop(tokens.bearer_at(&secret.0, later)));
+    pages.iter().skip(1).for_each(|(secret, _)| drop(tokens.bearer_at(&secret.0, Shown::InCookie, later)));
     let gone = tokens.until_revoked(&Proof::Token(pages[0].1.id.clone()));
     tokens.create_page("one more", Scope::Drive, expires).unwrap();
-    assert!(gone.is_cancelled() && tokens.bearer(&pages[0].0.0).is_none());
-    assert!(pages.iter().skip(1).all(|(secret, _)| tokens.bearer(&secret.0).is_some()));
-    assert!(tokens.bearer(&editor.0).is_some());
+    assert!(gone.is_cancelled() && tokens.bearer(&pages[0].0.0, Shown::InCookie).is_none());
+    assert!(pages.iter().skip(1).all(|(secret, _)| tokens.bearer(&secret.0, Shown::InCookie).is_some()));
+    assert!(tokens.bearer(&editor.0, Shown::Openly).is_some());
 }
 
 #[test]
@@ -141,6 +157,6 @@ fn a_change_on_its_way_to_the_disk_keeps_nobody_out() {
     let tokens = Tokens::open(directory.path()).unwrap();
     let token = first(directory.path());
     let changing = tokens.changing();
-    assert!(tokens.bearer(&token).is_some() && tokens.list().len() == 1);
+    assert!(tokens.bearer(&token, Shown::Openly).is_some() && tokens.list().len() == 1);
     drop(changing);
 }
