@@ -17,8 +17,9 @@ use crate::shelf::{Entry, Shelf, not_configured};
 /// Its name until one is found.
 const NAME: &str = "auto";
 
-/// What is assumed until one is found: what a small server on this machine looks at.
-const CONTEXT: u64 = 16_384;
+/// What is assumed until one is found. More than some have: a conversation that is shortened for nothing is lost, one
+/// that is too long is told.
+const CONTEXT: u64 = 128_000;
 
 /// Parts of the names of models that are good at this work, the best first.
 const PREFERRED: &[&str] =

@@ -6,6 +6,7 @@
 mod calls;
 mod failure;
 mod known;
+mod quiet;
 mod reply;
 mod request;
 mod usual;
@@ -122,6 +123,8 @@ impl Provider {
     /// Where a reply is asked for. Everything about the request's head is said here, so that the key goes nowhere else.
     fn target(&self, model: &str, key: Option<&Secret>) -> ServiceTarget {
         let (adapter, service) = match self.kind {
+            // It does not count thoughts among the tokens out; the library does it then.
+            EndpointKind::OpenAi if self.name == "xai" => (AdapterKind::Xai, "chat/completions".to_owned()),
             EndpointKind::OpenAi => (AdapterKind::OpenAI, "chat/completions".to_owned()),
             EndpointKind::Anthropic => (AdapterKind::Anthropic, "messages".to_owned()),
             EndpointKind::Gemini => (AdapterKind::Gemini, format!("models/{model}:streamGenerateContent")),

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::calls::Calls;
 use super::failure::{Blame, transient};
+use super::quiet::Quiet;
 use super::watch::Watch;
 use super::{ProviderModel, request};
 use crate::{EndpointKind, Secret, TimeOuts};
@@ -25,6 +26,9 @@ const MAX_REPLY_BYTES: usize = 16 * 1024 * 1024;
 /// What Anthropic takes on top of the price of input for what it is to keep, in hundredths.
 const CACHE_WRITE_SURCHARGE: u64 = 25;
 
+/// Longer than any daemon runs.
+const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+
 /// Asks for a reply, and waits for its first piece: a provider that refuses does so before it.
 pub(super) async fn begin(model: &ProviderModel, asked: ModelRequest) -> Result<ReplyStream, ModelError> {
     let blame = model.blame();
@@ -34,13 +38,14 @@ pub(super) async fn begin(model: &ProviderModel, asked: ModelRequest) -> Result<
         message: format!("a tool's description cannot be sent: {error}"),
     })?;
     let watch = Arc::new(Watch::default());
-    let options = request::options(kind, &asked).with_raw_frame_sink_arc(Arc::clone(&watch) as _);
+    let options =
+        request::options(kind, model.info.abilities, &asked).with_raw_frame_sink_arc(Arc::clone(&watch) as _);
     let target = model.provider.target(&model.model, model.key.as_ref());
     let client = model.web.replies().map_err(|error| blame.of_web(&error))?;
     let opened = client.exec_chat_stream(target, chat, Some(&options)).await;
     let stream = opened.map_err(|error| blame.of_library(&error))?.stream;
     let mut coming = Coming {
-        stream,
+        stream: Quiet::new(stream),
         watch,
         calls: Calls::new(kind),
         blamed: Blamed::of(model),
@@ -79,7 +84,7 @@ impl Blamed {
 }
 
 struct Coming {
-    stream: ChatStream,
+    stream: Quiet<ChatStream>,
     watch: Arc<Watch>,
     calls: Calls,
     blamed: Blamed,
@@ -122,9 +127,10 @@ impl Coming {
     fn deadline(&self, last_sign: Instant) -> (Instant, Duration) {
         let TimeOuts { first_token, between_tokens, .. } = self.time_outs;
         match self.last_part {
-            None => (self.started + first_token, first_token),
+            None => (after(self.started, first_token), first_token),
             Some(part) => {
-                ((last_sign + between_tokens).min(part + first_token.max(between_tokens)), between_tokens)
+                let patience = after(part, first_token.max(between_tokens));
+                (after(last_sign, between_tokens).min(patience), between_tokens)
             }
         }
     }
@@ -207,6 +213,11 @@ impl Coming {
         let what = if self.last_part.is_none() { "nothing came" } else { "the reply stopped" };
         transient(format!("`{}`: {what} for {} seconds", self.blamed.provider.name, waited.as_secs_f32()))
     }
+}
+
+/// A moment later. One beyond the end of time is as good as never.
+fn after(moment: Instant, wait: Duration) -> Instant {
+    moment.checked_add(wait).unwrap_or_else(|| moment + NEVER)
 }
 
 /// What a reply used, and what that costs.

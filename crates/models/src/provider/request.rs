@@ -58,8 +58,12 @@ pub(super) fn chat(
 }
 
 /// What is asked of every reply. Nothing is gathered on the way: a reply is read once, piece by piece.
-pub(super) fn options(kind: EndpointKind, request: &ModelRequest) -> ChatOptions {
+pub(super) fn options(kind: EndpointKind, abilities: ModelAbilities, request: &ModelRequest) -> ChatOptions {
     let mut options = ChatOptions::default().with_capture_usage(true);
+    if kind == EndpointKind::Gemini && abilities.reasoning {
+        // It keeps its thoughts to itself unless it is asked.
+        options = options.with_capture_reasoning_content(true);
+    }
     if kind == EndpointKind::OpenAi {
         // A budget is not sent to these servers. Without it, a name that ends in `-max` or `-high` would be cut.
         options = options.with_reasoning_effort(ReasoningEffort::Budget(0));

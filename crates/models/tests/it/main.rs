@@ -6,5 +6,6 @@ mod catalogue;
 mod contract;
 mod dialect;
 mod fallback;
+mod logs;
 mod mock;
 mod scripted;
