@@ -94,7 +94,7 @@ async fn search(shelf: &Arc<Shelf>) -> Result<Arc<ProviderModel>, ModelError> {
     for entry in shelf.entries.iter().filter(|entry| entry.wanted && !local(entry)) {
         let Ok(provider) = &entry.provider else { continue };
         let default = entry.usual.and_then(|usual| usual.default_model);
-        let own_address = entry.usual.is_none_or(|usual| !usual.address.contains(provider.address.host()));
+        let own_address = entry.usual.is_none_or(|usual| !usual.is_at(&provider.address));
         let found = match default {
             Some(model) if !own_address => shelf.model_of(provider, model).ok(),
             // Somebody else's server at that address has models of its own.

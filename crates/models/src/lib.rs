@@ -23,4 +23,4 @@ pub use keys::Keyring;
 pub use models::Models;
 pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
 pub use secret::Secret;
-pub use settings::{Endpoint, EndpointKind, Environment, KeySource, Override, Settings, TimeOuts};
+pub use settings::{Effort, Endpoint, EndpointKind, Environment, KeySource, Override, Settings, TimeOuts};

@@ -100,7 +100,10 @@ pub(crate) async fn names(
     }
     let page: Page = serde_json::from_slice(&answer.body)
         .map_err(|_| blame.transient("answers with something that is not a list of models"))?;
-    let rows = page.data.or(page.models).unwrap_or_default();
+    let rows = match page {
+        Page::Bare(rows) => rows,
+        Page::Named { data, models } => data.or(models).unwrap_or_default(),
+    };
     let named = rows.into_iter().filter(Row::converses).filter_map(|row| row.id.or(row.name));
     let mut names: Vec<String> = named
         .map(|name| name.strip_prefix("models/").map(str::to_owned).unwrap_or(name))
@@ -114,13 +117,17 @@ pub(crate) async fn names(
     Ok(names)
 }
 
-/// A list of models, in the shapes of all four protocols.
+/// A list of models, in the shapes of all four protocols, and bare as some servers send it.
 #[derive(Deserialize)]
-struct Page {
-    #[serde(default)]
-    data: Option<Vec<Row>>,
-    #[serde(default)]
-    models: Option<Vec<Row>>,
+#[serde(untagged)]
+enum Page {
+    Bare(Vec<Row>),
+    Named {
+        #[serde(default)]
+        data: Option<Vec<Row>>,
+        #[serde(default)]
+        models: Option<Vec<Row>>,
+    },
 }
 
 #[derive(Deserialize)]

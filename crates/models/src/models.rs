@@ -33,11 +33,11 @@ use crate::{Environment, Keyring, Settings, listing};
 #[derive(Debug)]
 pub struct Models {
     shelf: Arc<Shelf>,
-    default: Default,
+    default: Choice,
 }
 
 #[derive(Debug)]
-enum Default {
+enum Choice {
     One(ModelName),
     Chain(Arc<Chain>),
     Searched(Arc<Auto>),
@@ -57,9 +57,9 @@ impl Models {
     fn on(shelf: Shelf) -> Self {
         let shelf = Arc::new(shelf);
         let default = match shelf.settings.default.as_slice() {
-            [] => Default::Searched(Arc::new(Auto::new(Arc::clone(&shelf)))),
-            [one] => Default::One(one.clone()),
-            names => Default::Chain(Arc::new(Chain::new(Arc::clone(&shelf), names.to_vec()))),
+            [] => Choice::Searched(Arc::new(Auto::new(Arc::clone(&shelf)))),
+            [one] => Choice::One(one.clone()),
+            names => Choice::Chain(Arc::new(Chain::new(Arc::clone(&shelf), names.to_vec()))),
         };
         Self { shelf, default }
     }
@@ -69,8 +69,8 @@ impl Models {
     pub fn look(&self) -> BoxFuture<'static, ()> {
         let shelf = Arc::clone(&self.shelf);
         let auto = match &self.default {
-            Default::Searched(auto) => Some(Arc::clone(auto)),
-            Default::One(_) | Default::Chain(_) => None,
+            Choice::Searched(auto) => Some(Arc::clone(auto)),
+            Choice::One(_) | Choice::Chain(_) => None,
         };
         Box::pin(async move {
             if let Err(error) = shelf.web.replies() {
@@ -88,16 +88,14 @@ impl Models {
     /// The names of the default model and of those to fall back to. Empty while none was named and none was found.
     pub fn defaults(&self) -> Vec<ModelName> {
         match &self.default {
-            Default::Searched(auto) => {
-                auto.found().map(|model| model.info.name.clone()).into_iter().collect()
-            }
-            Default::One(_) | Default::Chain(_) => self.shelf.settings.default.clone(),
+            Choice::Searched(auto) => auto.found().map(|model| model.info.name.clone()).into_iter().collect(),
+            Choice::One(_) | Choice::Chain(_) => self.shelf.settings.default.clone(),
         }
     }
 
     /// What was found, what works, and what to do.
     pub async fn doctor(&self) -> Diagnosis {
-        if let Default::Searched(auto) = &self.default {
+        if let Choice::Searched(auto) = &self.default {
             // Finding nothing is an answer too.
             let _ = auto.find().await;
         }
@@ -130,12 +128,12 @@ impl Models {
 impl ModelCatalogue for Models {
     fn find(&self, name: Option<&ModelName>) -> Result<Arc<dyn Model>, ModelError> {
         let name = match (name, &self.default) {
-            (Some(name), _) | (None, Default::One(name)) => name,
-            (None, Default::Chain(chain)) => {
+            (Some(name), _) | (None, Choice::One(name)) => name,
+            (None, Choice::Chain(chain)) => {
                 chain.check()?;
                 return Ok(Arc::clone(chain) as Arc<dyn Model>);
             }
-            (None, Default::Searched(auto)) => return Ok(Arc::clone(auto) as Arc<dyn Model>),
+            (None, Choice::Searched(auto)) => return Ok(Arc::clone(auto) as Arc<dyn Model>),
         };
         self.shelf.model(name).map(|model| model as Arc<dyn Model>)
     }

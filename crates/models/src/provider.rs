@@ -9,6 +9,7 @@ mod known;
 mod quiet;
 mod reply;
 mod request;
+mod thoughts;
 mod usual;
 mod watch;
 mod web;
@@ -22,10 +23,11 @@ use loggia_domain::{BoxFuture, Model, ModelError, ModelInfo, ModelName, ModelReq
 
 use crate::address::Address;
 use crate::keys::{self, Found, KeyError, Keyring};
-use crate::{EndpointKind, Environment, KeySource, Override, Secret, TimeOuts};
+use crate::{Effort, EndpointKind, Environment, KeySource, Override, Secret, TimeOuts};
 
 pub(crate) use failure::Blame;
 pub(crate) use known::{names_of, nearest};
+pub(crate) use thoughts::Thoughts;
 pub(crate) use usual::{USUAL, Usual};
 pub(crate) use web::Web;
 
@@ -55,6 +57,8 @@ pub(crate) struct Provider {
     pub(crate) headers: Vec<(String, Secret)>,
     /// How much Ollama was told to look at.
     pub(crate) ollama_context: Option<u64>,
+    /// What its models thought, where it wants that back.
+    pub(crate) thoughts: Thoughts,
 }
 
 impl Provider {
@@ -73,7 +77,7 @@ impl Provider {
     /// Whether it is somebody's own server, at another address than the provider's.
     fn is_own(&self) -> bool {
         let usual = USUAL.iter().find(|usual| usual.name == self.name);
-        self.address.is_local() || usual.is_some_and(|usual| !usual.address.contains(self.address.host()))
+        self.address.is_local() || usual.is_some_and(|usual| !usual.is_at(&self.address))
     }
 
     /// What is known about one of its models.
@@ -147,6 +151,7 @@ pub(crate) struct ProviderModel {
     pub(crate) provider: Arc<Provider>,
     pub(crate) model: String,
     pub(crate) info: ModelInfo,
+    pub(crate) effort: Option<Effort>,
     pub(crate) key: Option<Secret>,
     pub(crate) web: Arc<Web>,
     pub(crate) time_outs: TimeOuts,

@@ -120,6 +120,19 @@ pub struct Override {
     pub abilities: Option<ModelAbilities>,
     /// What it costs.
     pub price: Option<Price>,
+    /// How hard it thinks before it replies; without, as its provider sees fit.
+    pub effort: Option<Effort>,
+}
+
+/// How hard a model thinks before it replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// A little.
+    Low,
+    /// As much as most questions need.
+    Medium,
+    /// As much as it can.
+    High,
 }
 
 /// How long to wait for what.

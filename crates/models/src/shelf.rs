@@ -8,7 +8,7 @@ use loggia_domain::{ModelError, ModelErrorKind, ModelName};
 
 use crate::address::Address;
 use crate::keys::{Found, KeyError, Keyring};
-use crate::provider::{Provider, ProviderModel, USUAL, Usual, Web, names_of, nearest};
+use crate::provider::{Provider, ProviderModel, Thoughts, USUAL, Usual, Web, names_of, nearest};
 use crate::{Endpoint, EndpointKind, Environment, KeySource, Settings};
 
 /// The variable that tells Ollama how much a model looks at.
@@ -76,10 +76,12 @@ impl Shelf {
         let key =
             self.key(provider).map_err(|error| not_configured(format!("`{}`: {error}", provider.name)))?;
         let name = ModelName(format!("{}:{model}", provider.name));
+        let better = self.settings.overrides.get(&name);
         Ok(Arc::new(ProviderModel {
             provider: Arc::clone(provider),
             model: model.to_owned(),
-            info: provider.info(model, self.settings.overrides.get(&name)),
+            info: provider.info(model, better),
+            effort: better.and_then(|better| better.effort),
             key: key.map(|found| found.key),
             web: Arc::clone(&self.web),
             time_outs: self.settings.time_outs,
@@ -154,7 +156,8 @@ fn make(
 ) -> Result<Provider, String> {
     let address = Address::parse(kind, address).map_err(|error| format!("`{name}`: {error}"))?;
     let ollama_context = environment.get(OLLAMA_CONTEXT_VARIABLE).and_then(|text| text.trim().parse().ok());
-    Ok(Provider { name: name.to_owned(), kind, address, key, variables, headers: Vec::new(), ollama_context })
+    let (headers, thoughts) = (Vec::new(), Thoughts::default());
+    Ok(Provider { name: name.to_owned(), kind, address, key, variables, headers, ollama_context, thoughts })
 }
 
 pub(crate) fn not_configured(message: String) -> ModelError {

@@ -23,7 +23,7 @@ pub(super) const MAX_ARGUMENT_BYTES: usize = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub(super) struct Calls {
     kind: EndpointKind,
-    calls: BTreeMap<u64, Call>,
+    calls: BTreeMap<u32, Call>,
 }
 
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ mod tests {
         ToolCall { call_id: id.into(), fn_name: name.into(), fn_arguments, thought_signatures: None }
     }
 
-    fn at(index: u64, has_id: bool) -> Option<Piece> {
+    fn at(index: u32, has_id: bool) -> Option<Piece> {
         Some(Piece { index, has_id })
     }
 
@@ -131,14 +131,14 @@ mod tests {
     #[test]
     fn a_hostile_index_costs_one_call() {
         let mut calls = Calls::new(EndpointKind::OpenAi);
-        calls.take(piece("a", "read", "{}"), at(u64::MAX, true)).unwrap();
+        calls.take(piece("a", "read", "{}"), at(u32::MAX, true)).unwrap();
         assert_eq!(calls.finish().count(), 1);
     }
 
     #[test]
     fn there_are_limits_to_calls_and_arguments() {
         let mut calls = Calls::new(EndpointKind::OpenAi);
-        for index in 0..MAX_CALLS as u64 {
+        for index in 0..MAX_CALLS as u32 {
             calls.take(piece("a", "read", "{}"), at(index, true)).unwrap();
         }
         assert_eq!(calls.take(piece("a", "read", "{}"), at(4000, true)), Err(TooMuch::Calls));

@@ -12,6 +12,7 @@ fn provider(kind: EndpointKind) -> Provider {
         variables: &["THE_KEY"],
         headers: vec![("x-gate".to_owned(), Secret::new("gate-secret"))],
         ollama_context: None,
+        thoughts: super::super::Thoughts::default(),
     }
 }
 

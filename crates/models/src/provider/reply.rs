@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use genai::chat::{ChatStream, ChatStreamEvent, StreamEnd};
+use genai::chat::{ChatStream, ChatStreamEvent, MessageContent, StreamEnd};
 use loggia_domain::{ModelError, ModelErrorKind, ModelRequest, Price, ReplyPart, ReplyStream, Usage};
 use tokio::time::Instant;
 
 use super::calls::Calls;
 use super::failure::{Blame, transient};
 use super::quiet::Quiet;
+use super::thoughts::is_thought;
 use super::watch::Watch;
 use super::{ProviderModel, request};
 use crate::{EndpointKind, Secret, TimeOuts};
@@ -33,13 +34,16 @@ const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 pub(super) async fn begin(model: &ProviderModel, asked: ModelRequest) -> Result<ReplyStream, ModelError> {
     let blame = model.blame();
     let kind = model.provider.kind;
-    let chat = request::chat(kind, model.info.abilities, &asked).map_err(|error| ModelError {
+    let thoughts = &model.provider.thoughts;
+    let may_think = kind != EndpointKind::Anthropic || request::may_think(thoughts, &asked);
+    let effort = model.effort.filter(|_| may_think);
+    let chat = request::chat(kind, model.info.abilities, thoughts, &asked).map_err(|error| ModelError {
         kind: ModelErrorKind::Permanent,
         message: format!("a tool's description cannot be sent: {error}"),
     })?;
     let watch = Arc::new(Watch::default());
-    let options =
-        request::options(kind, model.info.abilities, &asked).with_raw_frame_sink_arc(Arc::clone(&watch) as _);
+    let options = request::options(kind, model.info.abilities, effort, &asked)
+        .with_raw_frame_sink_arc(Arc::clone(&watch) as _);
     let target = model.provider.target(&model.model, model.key.as_ref());
     let client = model.web.replies().map_err(|error| blame.of_web(&error))?;
     let opened = client.exec_chat_stream(target, chat, Some(&options)).await;
@@ -197,7 +201,14 @@ impl Coming {
     fn finish(&mut self, end: Option<StreamEnd>) {
         self.over = true;
         self.ready.extend(self.calls.finish());
-        if let Some(used) = end.and_then(|end| end.captured_usage) {
+        let Some(end) = end else { return };
+        // Everything else was told already.
+        if let Some(ReplyPart::Call { provider_id: Some(call), .. }) = self.ready.front() {
+            let parts = end.captured_content.map(MessageContent::into_parts).unwrap_or_default();
+            let thoughts = parts.into_iter().filter(is_thought).collect();
+            self.blamed.provider.thoughts.keep(call, thoughts);
+        }
+        if let Some(used) = end.captured_usage {
             self.ready.push_back(ReplyPart::Usage(usage(&used, self.price)));
         }
     }

@@ -11,7 +11,8 @@ use genai::chat::{
 use loggia_domain::{JsonText, ModelAbilities, ModelImage, ModelMessage, ModelRequest, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::EndpointKind;
+use super::Thoughts;
+use crate::{Effort, EndpointKind};
 
 /// What stands for a picture that the model cannot look at.
 const LEFT_OUT: &str = "(A picture was shown here, which you cannot look at.)";
@@ -22,10 +23,11 @@ const MAX_ID_CHARS: usize = 40;
 /// How many hexadecimal digits of our own ids are sent: enough to tell any two in a conversation apart.
 const OWN_ID_DIGITS: usize = 24;
 
-/// A conversation and its tools.
+/// A conversation and its tools, with the thoughts that are wanted back.
 pub(super) fn chat(
     kind: EndpointKind,
     abilities: ModelAbilities,
+    thoughts: &Thoughts,
     request: &ModelRequest,
 ) -> Result<ChatRequest, serde_json::Error> {
     let mut messages: Vec<ChatMessage> = Vec::new();
@@ -43,7 +45,7 @@ pub(super) fn chat(
             continue;
         }
         close(&mut messages, &mut results);
-        messages.extend(told(abilities, message));
+        messages.extend(told(abilities, thoughts, message));
     }
     close(&mut messages, &mut results);
     if kind == EndpointKind::Anthropic {
@@ -57,14 +59,43 @@ pub(super) fn chat(
     Ok(chat.with_tools(tools?))
 }
 
-/// What is asked of every reply. Nothing is gathered on the way: a reply is read once, piece by piece.
-pub(super) fn options(kind: EndpointKind, abilities: ModelAbilities, request: &ModelRequest) -> ChatOptions {
+/// Whether a model may think before its next reply: not if it thought before the calls whose results it is about to
+/// read, and nobody knows what.
+pub(super) fn may_think(thoughts: &Thoughts, request: &ModelRequest) -> bool {
+    let turn = request.messages.iter().rev().take_while(|message| {
+        matches!(message, ModelMessage::Assistant { .. } | ModelMessage::ToolResult { .. })
+    });
+    let known = |message: &ModelMessage| match message {
+        ModelMessage::Assistant { calls, .. } => {
+            calls.first().is_none_or(|call| thoughts.before(&id(call)).is_some())
+        }
+        _ => true,
+    };
+    turn.into_iter().all(known)
+}
+
+/// What is asked of every reply. Hardly anything is gathered on the way: a reply is read once, piece by piece.
+pub(super) fn options(
+    kind: EndpointKind,
+    abilities: ModelAbilities,
+    effort: Option<Effort>,
+    request: &ModelRequest,
+) -> ChatOptions {
     let mut options = ChatOptions::default().with_capture_usage(true);
+    if let Some(effort) = effort {
+        options = options.with_reasoning_effort(match effort {
+            Effort::Low => ReasoningEffort::Low,
+            Effort::Medium => ReasoningEffort::Medium,
+            Effort::High => ReasoningEffort::High,
+        });
+        // What is signed is wanted back.
+        options = options.with_capture_reasoning_content(kind == EndpointKind::Anthropic);
+    }
     if kind == EndpointKind::Gemini && abilities.reasoning {
         // It keeps its thoughts to itself unless it is asked.
         options = options.with_capture_reasoning_content(true);
     }
-    if kind == EndpointKind::OpenAi {
+    if kind == EndpointKind::OpenAi && effort.is_none() {
         // A budget is not sent to these servers. Without it, a name that ends in `-max` or `-high` would be cut.
         options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
     }
@@ -81,12 +112,13 @@ fn close(messages: &mut Vec<ChatMessage>, results: &mut Vec<ToolResponse>) {
     }
 }
 
-fn told(abilities: ModelAbilities, message: &ModelMessage) -> Option<ChatMessage> {
+fn told(abilities: ModelAbilities, thoughts: &Thoughts, message: &ModelMessage) -> Option<ChatMessage> {
     match message {
         ModelMessage::System(text) => (!text.is_empty()).then(|| ChatMessage::system(text.as_str())),
         ModelMessage::User(text) => (!text.is_empty()).then(|| ChatMessage::user(text.as_str())),
         ModelMessage::Shown { text, images } => Some(shown(abilities, text, images)),
         ModelMessage::Assistant { text, calls } => {
+            let thoughts = calls.first().and_then(|call| thoughts.before(&id(call))).unwrap_or_default();
             let text = (!text.trim().is_empty()).then(|| ContentPart::Text(text.clone()));
             let calls = calls.iter().map(|call| {
                 ContentPart::ToolCall(ToolCall {
@@ -96,7 +128,7 @@ fn told(abilities: ModelAbilities, message: &ModelMessage) -> Option<ChatMessage
                     thought_signatures: None,
                 })
             });
-            let parts: Vec<ContentPart> = text.into_iter().chain(calls).collect();
+            let parts: Vec<ContentPart> = thoughts.into_iter().chain(text).chain(calls).collect();
             (!parts.is_empty()).then(|| ChatMessage::assistant(MessageContent::from_parts(parts)))
         }
         // Gathered by the caller.
@@ -199,7 +231,9 @@ mod tests {
         messages.push(ModelMessage::User("on".into()));
         let request = ModelRequest { messages, tools: Arc::from([]), max_output: None };
         let count = |kind| {
-            chat(kind, ModelAbilities::default(), &request).map(|chat| chat.messages.len()).unwrap_or(0)
+            chat(kind, ModelAbilities::default(), &Thoughts::default(), &request)
+                .map(|chat| chat.messages.len())
+                .unwrap_or(0)
         };
         assert_eq!(count(EndpointKind::Anthropic), 4);
         assert_eq!(count(EndpointKind::OpenAi), 5);

@@ -1,6 +1,7 @@
 //! The endpoints everybody knows.
 
 use crate::EndpointKind;
+use crate::address::Address;
 
 /// An endpoint that need not be configured.
 #[derive(Debug)]
@@ -76,6 +77,11 @@ pub(crate) const USUAL: &[Usual] = &[
 ];
 
 impl Usual {
+    /// Whether this address is its own, and not somebody else's server that speaks the same.
+    pub(crate) fn is_at(&self, address: &Address) -> bool {
+        Address::parse(self.kind, self.address).is_ok_and(|own| own.host() == address.host())
+    }
+
     /// Whether it is a server that people run on their own machine.
     pub(crate) fn is_local(&self) -> bool {
         self.key_variables.is_empty()

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Pieces of calls in one frame: providers send one, or a few.
 const MAX_PIECES: usize = 1024;
@@ -30,7 +31,7 @@ struct Seen {
 /// Which call a piece belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
-    pub(super) index: u64,
+    pub(super) index: u32,
     /// Whether the provider named the call.
     pub(super) has_id: bool,
 }
@@ -65,12 +66,14 @@ impl ChatFrameSink for Watch {
             seen.error = Some(error.get().chars().take(MAX_ERROR_CHARS).collect());
         }
         let Some(choice) = frame.choices.unwrap_or_default().into_iter().next() else { return };
-        seen.finished |= choice.finish_reason.is_some();
+        seen.finished |= choice.finish_reason.is_some_and(|reason| reason.is_string());
         let calls = choice.delta.and_then(|delta| delta.tool_calls).unwrap_or_default();
         for call in calls {
-            let (Some(index), true) = (call.index, call.function.is_some()) else { continue };
+            // The same that the library passes over.
+            let index = call.get("index").and_then(Value::as_u64).and_then(|index| u32::try_from(index).ok());
+            let (Some(index), Some(_)) = (index, call.get("function")) else { continue };
             if seen.pieces.len() < MAX_PIECES {
-                seen.pieces.push_back(Piece { index, has_id: call.id.is_some() });
+                seen.pieces.push_back(Piece { index, has_id: call.get("id").is_some_and(Value::is_string) });
             }
         }
     }
@@ -90,21 +93,11 @@ struct Choice {
     #[serde(default)]
     delta: Option<Delta>,
     #[serde(default)]
-    finish_reason: Option<String>,
+    finish_reason: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Delta {
     #[serde(default)]
-    tool_calls: Option<Vec<CallPiece>>,
-}
-
-#[derive(Deserialize)]
-struct CallPiece {
-    #[serde(default)]
-    index: Option<u64>,
-    #[serde(default)]
-    id: Option<String>,
-    #[serde(default)]
-    function: Option<serde::de::IgnoredAny>,
+    tool_calls: Option<Vec<Value>>,
 }

@@ -8,7 +8,7 @@ use loggia_models::{
 
 use crate::contract::{KEY, ask, hear, settings};
 use crate::dialect::{Say, frames, text};
-use crate::mock::{Answer, Mock, nobody};
+use crate::mock::{Answer, Mock, Nobody};
 
 fn name(text: &str) -> ModelName {
     ModelName(text.to_owned())
@@ -98,6 +98,31 @@ fn a_key_is_not_sent_to_another_endpoint_of_the_same_kind() {
     assert!(!format!("{models:?}").contains(KEY));
 }
 
+#[tokio::test]
+async fn a_proxy_is_used_for_others_and_not_for_this_machine() {
+    let kind = EndpointKind::OpenAi;
+    let mock = Mock::start(vec![Answer::frames(&frames(kind, &[text("hi"), Say::Done]))]).await;
+    let gone = Nobody::new();
+    let at = |address: &str, proxy: &str| {
+        let environment = Environment::from([("http_proxy", proxy), ("ALL_PROXY", proxy)]);
+        Models::new(settings(kind, address), environment).find(None).unwrap()
+    };
+    hear(&*at(&mock.address, &gone.address), ask("hello")).await.unwrap();
+    hear(&*at("http://provider.example", &mock.address), ask("hello")).await.unwrap();
+    let lines: Vec<String> =
+        mock.requests().iter().map(|request| request.head.lines().next().unwrap().to_owned()).collect();
+    let through = "POST http://provider.example/v1/chat/completions HTTP/1.1";
+    assert_eq!(lines, ["POST /v1/chat/completions HTTP/1.1", through]);
+}
+
+#[tokio::test]
+async fn a_bare_list_of_models_is_a_list_too() {
+    let mock = Mock::start(vec![Answer::json(200, r#"[{"id":"a"},{"id":"b"}]"#)]).await;
+    let listing =
+        Models::new(settings(EndpointKind::OpenAi, &mock.address), Environment::empty()).list().await;
+    assert!(["mock:a", "mock:b"].iter().all(|name| listing.models.iter().any(|info| info.name.0 == *name)));
+}
+
 #[derive(Debug)]
 struct OneEntry;
 
@@ -144,7 +169,7 @@ async fn models_are_listed_with_the_default_first() {
         let mock = Mock::start(vec![Answer::json(200, page(kind))]).await;
         let mut settings = settings(kind, &mock.address);
         settings.default = vec![name("mock:b"), name("mock:unlisted")];
-        let models = Models::new(settings, Environment::from([("OLLAMA_HOST", &*nobody().await)]));
+        let models = Models::new(settings, Environment::empty());
         let listing = models.list().await;
         let names: Vec<&str> = listing.models.iter().map(|info| &*info.name.0).collect();
         let ours: Vec<&str> = names.iter().copied().filter(|name| name.starts_with("mock:")).collect();
@@ -163,7 +188,8 @@ async fn a_dead_provider_costs_only_its_own_models() {
         (endpoint.name, endpoint.base_url) = (name.to_owned(), Some(address.to_owned()));
         settings.endpoints.push(endpoint);
     };
-    add("dead", &nobody().await);
+    let dead = Nobody::new();
+    add("dead", &dead.address);
     let refuses = Mock::start(vec![Answer::json(401, &format!("{{\"error\":\"{KEY}\"}}"))]).await;
     add("refuses", &refuses.address);
     let babbles = Mock::start(vec![Answer::json(200, "<html>")]).await;
@@ -183,7 +209,8 @@ async fn the_doctor_tells_what_works_and_what_to_do() {
     let mut keyless = settings.endpoints[0].clone();
     (keyless.name, keyless.key) = ("keyless".to_owned(), KeySource::Variable("MY_KEY".to_owned()));
     settings.endpoints.push(keyless);
-    let environment = Environment::from([("OLLAMA_HOST", &*nobody().await)]);
+    let nobody = Nobody::new();
+    let environment = Environment::from([("OLLAMA_HOST", &*nobody.address)]);
     let diagnosis = Models::new(settings, environment).doctor().await;
     assert_eq!(diagnosis.defaults, [name("mock:m")]);
     let state = |name: &str| diagnosis.providers.iter().find(|state| state.name == name).unwrap();

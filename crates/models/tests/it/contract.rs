@@ -9,11 +9,11 @@ use loggia_domain::{
     ModelRequest, Price, ReplyPart, ToolCall, ToolSpec,
 };
 use loggia_models::{
-    Endpoint, EndpointKind, Environment, KeySource, Models, Override, Secret, Settings, TimeOuts,
+    Effort, Endpoint, EndpointKind, Environment, KeySource, Models, Override, Secret, Settings, TimeOuts,
 };
 
 use crate::dialect::{self, Say, frames, text};
-use crate::mock::{Answer, Mock, Step};
+use crate::mock::{Answer, Mock, Nobody, Step};
 
 pub(crate) const KEY: &str = "sk-very-secret-key";
 
@@ -350,8 +350,8 @@ async fn a_dropped_reply_closes_its_connection() {
 #[tokio::test]
 async fn nobody_at_the_address_is_told_with_a_hint() {
     for kind in EndpointKind::ALL {
-        let address = crate::mock::nobody().await;
-        let (_, error) = wrong_at(settings(kind, &address)).await;
+        let nobody = Nobody::new();
+        let (_, error) = wrong_at(settings(kind, &nobody.address)).await;
         assert!(is_transient(&error), "{kind:?} {error:?}");
         assert!(
             error.message.contains("cannot be reached at") && error.message.contains("is it running?"),
@@ -431,6 +431,65 @@ async fn a_request_carries_the_conversation_the_tools_and_the_key() {
     }
 }
 
+/// What a reply with a call and thoughts makes of the request that answers the call.
+async fn second_request(effort: Option<Effort>, known: bool) -> serde_json::Value {
+    let kind = EndpointKind::Anthropic;
+    let calls = Say::Calls(vec![("id-1", "read_file", vec!["{}"])]);
+    let first = frames(kind, &[Say::Thought("Hm.".to_owned()), calls, Say::Done]);
+    let second = frames(kind, &[text("Hi"), Say::Done]);
+    let mock = Mock::start(vec![Answer::frames(&first), Answer::frames(&second)]).await;
+    let mut settings = settings(kind, &mock.address);
+    settings.overrides.values_mut().for_each(|known| known.effort = effort);
+    let models = Models::new(settings.clone(), Environment::empty());
+    let heard = hear(&*models.find(None).unwrap(), ask("hello")).await.unwrap();
+    assert!(heard.starts_with("thought: Hm.\ncall id-1: read_file {}"), "{heard}");
+    // Another daemon does not know what was thought.
+    let models = if known { models } else { Models::new(settings, Environment::empty()) };
+    let provider_id = Some("id-1".to_owned());
+    let (tool, arguments) = ("read_file".to_owned(), JsonText::empty_object());
+    let call = ToolCall { id: CallId::new(), provider_id, tool, arguments };
+    let mut request = ask("hello");
+    request.messages.push(ModelMessage::Assistant { text: String::new(), calls: vec![call.clone()] });
+    request.messages.push(ModelMessage::ToolResult { call, output: "alpha".to_owned(), failed: false });
+    hear(&*models.find(None).unwrap(), request).await.unwrap();
+    mock.requests()[1].body.clone()
+}
+
+#[tokio::test]
+async fn signed_thoughts_are_sent_back_with_the_results_of_calls() {
+    let body = second_request(Some(Effort::Medium), true).await;
+    let thought = serde_json::json!({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"});
+    assert_eq!(body["messages"][1]["content"][0], thought);
+    assert_eq!(body["messages"][1]["content"][1]["type"], "tool_use");
+    assert!(body.get("thinking").is_some(), "{body}");
+}
+
+#[tokio::test]
+async fn a_model_whose_thoughts_were_lost_goes_on_without_thinking() {
+    for body in [second_request(Some(Effort::Medium), false).await, second_request(None, true).await] {
+        assert_eq!(body["messages"][1]["content"][0]["type"], "tool_use");
+        assert!(body.get("thinking").is_none(), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn how_hard_to_think_is_told_to_every_provider() {
+    for kind in EndpointKind::ALL {
+        let mock = Mock::start(vec![Answer::frames(&frames(kind, &[text("Hi"), Say::Done]))]).await;
+        let mut settings = settings(kind, &mock.address);
+        settings.overrides.values_mut().for_each(|known| known.effort = Some(Effort::High));
+        hear(&*model(settings), ask("hello")).await.unwrap();
+        let body = &mock.requests()[0].body;
+        let place = match kind {
+            EndpointKind::OpenAi => "/reasoning_effort",
+            EndpointKind::Anthropic => "/thinking",
+            EndpointKind::Gemini => "/generationConfig/thinkingConfig",
+            EndpointKind::Ollama => "/think",
+        };
+        assert!(body.pointer(place).is_some(), "{kind:?} {body}");
+    }
+}
+
 #[tokio::test]
 async fn pictures_are_left_out_where_nobody_could_look_at_them() {
     for kind in EndpointKind::ALL {
@@ -465,7 +524,8 @@ async fn a_call_with_a_hostile_number_costs_nothing() {
         let call = format!(r#"{{"index":{index},"id":"x","function":{{"name":"list","arguments":"{{}}"}}}}"#);
         format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{call}]}}}}]}}\n\n")
     };
-    let mut reply = vec![call(4_294_967_295)];
+    // The second is no number the library takes; it must not shift the others.
+    let mut reply = vec![call(u64::from(u32::MAX)), call(u64::MAX)];
     reply.extend(frames(EndpointKind::OpenAi, &[Say::Done]));
     let heard = well(EndpointKind::OpenAi, Answer::frames(&reply)).await;
     assert_eq!(heard, format!("call x: list {{}}\n{USED}"));

@@ -5,7 +5,7 @@ use loggia_models::{Endpoint, EndpointKind, Environment, KeySource, Models, Sett
 
 use crate::contract::{ask, hear};
 use crate::dialect::{Say, frames, text};
-use crate::mock::{Answer, Mock, nobody};
+use crate::mock::{Answer, Mock, Nobody};
 
 fn endpoint(name: &str, kind: EndpointKind, address: &str) -> Endpoint {
     let base_url = Some(address.to_owned());
@@ -33,7 +33,8 @@ async fn say(model: &dyn Model) -> String {
 #[tokio::test]
 async fn the_next_model_replies_when_one_is_down_and_says_so_once() {
     let second = Mock::start(vec![says("two")]).await;
-    let models = chain(&nobody().await, &second.address);
+    let nobody = Nobody::new();
+    let models = chain(&nobody.address, &second.address);
     let model = models.find(None).unwrap();
     assert_eq!(model.info().name.0, "first:m");
     let heard = say(&*model).await;
@@ -96,13 +97,12 @@ async fn a_chain_of_which_nothing_is_configured_is_refused_at_once() {
 }
 
 /// Settings in which the servers on this machine are where nobody is, but for those named.
-async fn machine(ollama: Option<&str>, lmstudio: Option<&str>) -> Settings {
-    let nobody = nobody().await;
-    let at = |address: Option<&str>| address.unwrap_or(&nobody).to_owned();
+fn machine(nobody: &Nobody, ollama: Option<&str>, lmstudio: Option<&str>) -> Settings {
+    let at = |address: Option<&str>| address.unwrap_or(&nobody.address).to_owned();
     let endpoints = vec![
         endpoint("ollama", EndpointKind::Ollama, &at(ollama)),
         endpoint("lmstudio", EndpointKind::OpenAi, &at(lmstudio)),
-        endpoint("llamacpp", EndpointKind::OpenAi, &nobody),
+        endpoint("llamacpp", EndpointKind::OpenAi, &nobody.address),
     ];
     Settings { endpoints, ..Settings::default() }
 }
@@ -112,7 +112,8 @@ async fn a_server_on_this_machine_is_found_at_the_first_reply() {
     let tags = r#"{"models":[{"name":"nomic-embed-text"},{"name":"gemma3:4b"},{"name":"llama3.1:8b"},{"name":"qwen3-coder:30b"}]}"#;
     let reply = Answer::frames(&frames(EndpointKind::Ollama, &[text("hi"), Say::Done]));
     let ollama = Mock::start(vec![Answer::json(200, tags), reply]).await;
-    let models = Models::new(machine(Some(&ollama.address), None).await, Environment::empty());
+    let nobody = Nobody::new();
+    let models = Models::new(machine(&nobody, Some(&ollama.address), None), Environment::empty());
     let model = models.find(None).unwrap();
     assert_eq!(ollama.requests().len(), 0, "finding does not wait");
     assert_eq!(models.defaults(), []);
@@ -127,7 +128,8 @@ async fn a_server_on_this_machine_is_found_at_the_first_reply() {
 async fn the_search_can_be_made_in_the_background() {
     let names = r#"{"data":[{"id":"text-embedding-nomic"},{"id":"some-model"}]}"#;
     let studio = Mock::start(vec![Answer::json(200, names), says("hi")]).await;
-    let models = Models::new(machine(None, Some(&studio.address)).await, Environment::empty());
+    let nobody = Nobody::new();
+    let models = Models::new(machine(&nobody, None, Some(&studio.address)), Environment::empty());
     models.look().await;
     assert_eq!(models.defaults(), [ModelName("lmstudio:some-model".to_owned())]);
     assert_eq!(say(&*models.find(None).unwrap()).await, "text: hi");
@@ -136,15 +138,17 @@ async fn the_search_can_be_made_in_the_background() {
 
 #[tokio::test]
 async fn without_a_server_a_provider_whose_key_is_set_is_taken() {
+    let nobody = Nobody::new();
     let environment = Environment::from([("GEMINI_API_KEY", "g-1"), ("OPENROUTER_API_KEY", "o-1")]);
-    let models = Models::new(machine(None, None).await, environment);
+    let models = Models::new(machine(&nobody, None, None), environment);
     models.look().await;
     assert_eq!(models.defaults(), [ModelName("gemini:gemini-2.5-pro".to_owned())]);
 }
 
 #[tokio::test]
 async fn without_anything_it_is_said_how_to_set_a_model() {
-    let models = Models::new(machine(None, None).await, Environment::empty());
+    let nobody = Nobody::new();
+    let models = Models::new(machine(&nobody, None, None), Environment::empty());
     let (_, error) = hear(&*models.find(None).unwrap(), ask("hello")).await.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::NotConfigured);
     for word in ["Ollama", "LM Studio", "ANTHROPIC_API_KEY", "`anthropic:claude-"] {
@@ -154,14 +158,13 @@ async fn without_anything_it_is_said_how_to_set_a_model() {
 
 #[tokio::test]
 async fn a_server_that_was_started_later_is_found_by_the_next_reply() {
-    let settings = machine(None, None).await;
-    let gone = settings.endpoints[0].base_url.clone().unwrap();
-    let models = Models::new(settings, Environment::empty());
+    let nobody = Nobody::new();
+    let models = Models::new(machine(&nobody, None, None), Environment::empty());
     let model = models.find(None).unwrap();
     hear(&*model, ask("hello")).await.unwrap_err();
-    let listener = tokio::net::TcpListener::bind(gone.trim_start_matches("http://")).await.unwrap();
+    // All three are looked for at this address.
     let tags = Answer::json(200, r#"{"models":[{"name":"qwen3:8b"}]}"#);
     let reply = Answer::frames(&frames(EndpointKind::Ollama, &[text("hi"), Say::Done]));
-    let _mock = Mock::on(listener, vec![tags, reply]);
+    let _mock = Mock::on(nobody.listen(), vec![tags.clone(), tags.clone(), tags, reply]);
     assert_eq!(say(&*model).await, "text: hi");
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 
 /// One thing to do while answering.
@@ -103,10 +103,24 @@ impl Drop for Mock {
     }
 }
 
-/// An address at which nobody listens.
-pub(crate) async fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    format!("http://{}", listener.local_addr().unwrap())
+/// An address at which nobody listens, and nobody else will while this is kept.
+#[derive(Debug)]
+pub(crate) struct Nobody {
+    pub(crate) address: String,
+    socket: TcpSocket,
+}
+
+impl Nobody {
+    pub(crate) fn new() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        Self { address: format!("http://{}", socket.local_addr().unwrap()), socket }
+    }
+
+    /// Somebody comes.
+    pub(crate) fn listen(self) -> TcpListener {
+        self.socket.listen(16).unwrap()
+    }
 }
 
 async fn serve(
