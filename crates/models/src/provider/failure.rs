@@ -280,5 +280,4 @@ fn retry_delay(body: &str) -> Option<Duration> {
 }
 
 #[cfg(test)]
-#[path = "failure_tests.rs"]
 mod tests;
