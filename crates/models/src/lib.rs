@@ -1,8 +1,26 @@
 //! Models behind one trait.
 //!
-//! Knows how to talk to models; today there is only the scripted one, for tests, demonstrations and benchmarks.
-//! Refuses to know sessions and tools: it is handed a conversation and descriptions.
+//! Knows how to talk to models: hosted providers and servers on this machine through [`Models`], and a scripted one
+//! for tests, demonstrations and benchmarks. Refuses to know sessions and tools: it is handed a conversation and
+//! descriptions. It reads no configuration and no environment of its own: it is handed [`Settings`] and an
+//! [`Environment`].
 
+mod address;
+mod auto;
+mod chain;
+mod doctor;
+mod keys;
+mod listing;
+mod models;
+mod provider;
 mod scripted;
+mod secret;
+mod settings;
+mod shelf;
 
+pub use doctor::{Diagnosis, KeyState, ProviderState, Reach, Tested};
+pub use keys::Keyring;
+pub use models::Models;
 pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
+pub use secret::Secret;
+pub use settings::{Effort, Endpoint, EndpointKind, Environment, KeySource, Override, Settings, TimeOuts};

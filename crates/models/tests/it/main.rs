@@ -1,5 +1,11 @@
-//! The scripted model through the trait.
+//! Models through their trait: the scripted one, and providers played by servers of our own.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod catalogue;
+mod contract;
+mod dialect;
+mod fallback;
+mod logs;
+mod mock;
 mod scripted;

@@ -162,7 +162,7 @@ fn bad_input_becomes_an_invalid_message_error() {
     let error = ClientMessage::decode(r#"{"type":"client.cancel","reason":1}"#).unwrap_err();
     assert_eq!(
         ServerMessage::Error(error.to_server_error()).encode(),
-        r#"{"type":"server.error","error":{"code":"INVALID_MESSAGE","message":"`client.cancel`: reason: invalid type: integer `1`, expected a string","details":{"expected":"invalid type: integer `1`, expected a string","pointer":"/reason"},"recoverable":true}}"#
+        r#"{"type":"server.error","error":{"code":"INVALID_MESSAGE","message":"`client.cancel`: reason: invalid type: integer `1`, expected a string","details":{"pointer":"/reason","expected":"invalid type: integer `1`, expected a string"},"recoverable":true}}"#
     );
 }
 

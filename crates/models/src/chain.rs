@@ -1,0 +1,128 @@
+//! Models of which the next replies when one cannot.
+//!
+//! What always holds: another model is tried only before the first piece of a reply; whoever hears the reply is told
+//! first that it comes from another. A conversation that is too long for one model is not sent to the next: shortening
+//! it is the answer to that.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use loggia_domain::{
+    BoxFuture, Model, ModelError, ModelErrorKind, ModelInfo, ModelName, ModelRequest, ReplyPart, ReplyStream,
+};
+use tokio::time::Instant;
+
+use crate::shelf::{Shelf, not_configured};
+
+/// How long a model that failed is tried last: every step of a turn would wait for it otherwise.
+const REST: Duration = Duration::from_secs(60);
+
+/// Models in the order in which they are tried.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    shelf: Arc<Shelf>,
+    names: Vec<ModelName>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Until when each rests.
+    rests: Vec<Option<Instant>>,
+    /// Which one replied last.
+    last: usize,
+}
+
+impl Chain {
+    /// At least one name is needed.
+    pub(crate) fn new(shelf: Arc<Shelf>, names: Vec<ModelName>) -> Self {
+        let state = State { rests: vec![None; names.len()], last: 0 };
+        Self { shelf, names, state: Mutex::new(state) }
+    }
+
+    /// Whether any of them can be asked; otherwise what is wrong with the first.
+    pub(crate) fn check(&self) -> Result<(), ModelError> {
+        let mut wrong = None;
+        for name in &self.names {
+            match self.shelf.model(name) {
+                Ok(_) => return Ok(()),
+                Err(error) => wrong = wrong.or(Some(error)),
+            }
+        }
+        Err(wrong.unwrap_or_else(|| not_configured("the chain of models is empty".to_owned())))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those that are well in their order, then those that rest.
+    fn order(&self) -> Vec<usize> {
+        let now = Instant::now();
+        let mut state = self.state();
+        for rest in &mut state.rests {
+            *rest = rest.filter(|until| *until > now);
+        }
+        let (well, resting): (Vec<usize>, Vec<usize>) =
+            (0..self.names.len()).partition(|place| state.rests[*place].is_none());
+        well.into_iter().chain(resting).collect()
+    }
+
+    async fn ask(&self, request: ModelRequest) -> Result<ReplyStream, ModelError> {
+        let mut failures: Vec<(usize, ModelError)> = Vec::new();
+        for place in self.order() {
+            let begun = match self.shelf.model(&self.names[place]) {
+                Ok(model) => model.reply(request.clone()).await,
+                Err(error) => Err(error),
+            };
+            match begun {
+                Ok(reply) => return Ok(self.announce(place, &failures, reply)),
+                Err(error) if error.kind == ModelErrorKind::TooLong => return Err(error),
+                Err(error) => {
+                    self.state().rests[place] = Some(Instant::now() + REST);
+                    failures.push((place, error));
+                }
+            }
+        }
+        Err(all_failed(failures))
+    }
+
+    /// Tells that another model replies than before, if so.
+    fn announce(&self, place: usize, failures: &[(usize, ModelError)], reply: ReplyStream) -> ReplyStream {
+        let mut state = self.state();
+        state.rests[place] = None;
+        let last = std::mem::replace(&mut state.last, place);
+        if last == place {
+            return reply;
+        }
+        let reason = match failures.iter().find(|(failed, _)| *failed == last).or(failures.first()) {
+            Some((_, error)) => error.message.clone(),
+            None => format!("`{}` is tried again", self.names[place].0),
+        };
+        let (from, to) = (self.names[last].clone(), self.names[place].clone());
+        let switched = ReplyPart::Switched { from, to, reason };
+        stream::iter([Ok(switched)]).chain(reply).boxed()
+    }
+}
+
+/// What to say when nobody replied: what the first one said, unless waiting helps with another.
+fn all_failed(failures: Vec<(usize, ModelError)>) -> ModelError {
+    let message = failures.iter().map(|(_, error)| error.message.as_str()).collect::<Vec<_>>().join("; ");
+    let waits = |error: &ModelError| matches!(error.kind, ModelErrorKind::Transient { .. });
+    let worth = failures.iter().find(|(_, error)| waits(error)).or(failures.first());
+    let kind = worth.map_or(ModelErrorKind::NotConfigured, |(_, error)| error.kind);
+    ModelError { kind, message }
+}
+
+impl Model for Chain {
+    fn info(&self) -> ModelInfo {
+        let infos = self.order().into_iter().filter_map(|place| self.shelf.model(&self.names[place]).ok());
+        let first = self.names.first().cloned().unwrap_or(ModelName(String::new()));
+        infos.map(|model| model.info.clone()).next().unwrap_or_else(|| ModelInfo::new(first, 0, false))
+    }
+
+    fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {
+        Box::pin(self.ask(request))
+    }
+}

@@ -1,0 +1,146 @@
+//! What was found, what works, and what to do about the rest: plain data for whoever shows it.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use loggia_domain::{ModelError, ModelName, Usage};
+
+use crate::shelf::{Entry, Shelf};
+use crate::{EndpointKind, auto, listing};
+
+/// How much a test's reply may be: some models refuse less.
+pub(crate) const TEST_TOKENS: u64 = 16;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// The default model and those to fall back to; empty if there is none.
+    pub defaults: Vec<ModelName>,
+    /// Every endpoint that was named, has a key or answers.
+    pub providers: Vec<ProviderState>,
+    /// What to do, the most useful first; empty if all is well.
+    pub hints: Vec<String>,
+}
+
+/// What is known about an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderState {
+    /// Its name.
+    pub name: String,
+    /// Which protocol it speaks; none if it is set up wrongly.
+    pub kind: Option<EndpointKind>,
+    /// Where it is.
+    pub address: String,
+    /// Whether it is on this machine.
+    pub local: bool,
+    /// Its key.
+    pub key: KeyState,
+    /// Whether it answers.
+    pub reach: Reach,
+}
+
+/// What is known about a key. Never the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyState {
+    /// None is needed.
+    NotNeeded,
+    /// It was found.
+    Found {
+        /// Where.
+        place: String,
+    },
+    /// It was not found, or may not be used.
+    Missing {
+        /// Why, and what to do.
+        hint: String,
+    },
+}
+
+/// Whether an endpoint answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// It listed its models.
+    Answers {
+        /// How many.
+        models: usize,
+    },
+    /// It did not.
+    Fails(ModelError),
+    /// It was not asked: it would refuse.
+    NotAsked,
+}
+
+/// How a test call went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tested {
+    /// Which model replied.
+    pub model: ModelName,
+    /// How long its first piece took.
+    pub first_piece: Duration,
+    /// What it used, if the provider said so.
+    pub usage: Option<Usage>,
+}
+
+pub(crate) async fn examine(shelf: &Shelf, defaults: Vec<ModelName>) -> Diagnosis {
+    let states = join_all(shelf.entries.iter().map(|entry| state(shelf, entry))).await;
+    let shown = |(entry, state): &(&Entry, ProviderState)| {
+        entry.wanted || matches!(state.reach, Reach::Answers { .. })
+    };
+    let providers: Vec<ProviderState> =
+        shelf.entries.iter().zip(states).filter(shown).map(|(_, state)| state).collect();
+    let mut hints = Vec::new();
+    for name in &shelf.settings.default {
+        if let Err(error) = shelf.model(name) {
+            hints.push(error.message);
+        }
+    }
+    if defaults.is_empty() {
+        hints.push(auto::nothing().message);
+    }
+    for provider in &providers {
+        match (&provider.key, &provider.reach) {
+            (KeyState::Missing { hint }, _) => hints.push(format!("`{}`: {hint}", provider.name)),
+            (_, Reach::Fails(error)) => hints.push(error.message.clone()),
+            (_, Reach::Answers { models: 0 }) => {
+                hints.push(format!("`{}` answers, but has no model yet", provider.name));
+            }
+            _ => {}
+        }
+    }
+    hints.dedup();
+    Diagnosis { defaults, providers, hints }
+}
+
+async fn state(shelf: &Shelf, entry: &Entry) -> ProviderState {
+    let provider = match &entry.provider {
+        Ok(provider) => provider,
+        Err(why) => {
+            let error = crate::shelf::not_configured(why.clone());
+            return ProviderState {
+                name: entry.name.clone(),
+                kind: None,
+                address: String::new(),
+                local: false,
+                key: KeyState::NotNeeded,
+                reach: Reach::Fails(error),
+            };
+        }
+    };
+    let key = match shelf.key(provider) {
+        Ok(None) => KeyState::NotNeeded,
+        Ok(Some(found)) => KeyState::Found { place: found.place },
+        Err(error) => KeyState::Missing { hint: error.to_string() },
+    };
+    let local = provider.address.is_local();
+    let limit = if local { shelf.settings.time_outs.probe } else { shelf.settings.time_outs.list };
+    let reach = if matches!(key, KeyState::Missing { .. }) {
+        Reach::NotAsked
+    } else {
+        match listing::names(shelf, provider, limit).await {
+            Ok(names) => Reach::Answers { models: names.len() },
+            Err(error) => Reach::Fails(error),
+        }
+    };
+    let (name, address) = (provider.name.clone(), provider.address.shown());
+    ProviderState { name, kind: Some(provider.kind), address, local, key, reach }
+}

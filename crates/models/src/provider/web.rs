@@ -1,0 +1,130 @@
+//! The HTTP client all endpoints share.
+//!
+//! What always holds: nothing is followed elsewhere, since a redirect would carry the key along; servers on this
+//! machine are reached without a proxy; a body that is read whole has a limit.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use reqwest::{NoProxy, Proxy, Url, redirect};
+
+use crate::Environment;
+
+/// The longest list of models in use is some hundred kilobytes; more is not one.
+const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
+
+/// Idle connections kept per host: turns in a row use one, turns at once a few.
+const IDLE_CONNECTIONS: usize = 4;
+
+/// Providers hear who asks.
+const USER_AGENT: &str = concat!("loggia/", env!("CARGO_PKG_VERSION"));
+
+/// The HTTP client, made when it is first used: reading the system's certificates takes a while.
+#[derive(Debug)]
+pub(crate) struct Web {
+    environment: Environment,
+    connect: Duration,
+    made: OnceLock<Result<(reqwest::Client, genai::Client), String>>,
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: reqwest::StatusCode,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Why there is no whole answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WebError {
+    #[error("cannot set up HTTP: {0}")]
+    SetUp(String),
+    #[error("cannot be reached")]
+    Http(#[source] reqwest::Error),
+    #[error("answers with more than {MAX_BODY_BYTES} bytes")]
+    TooLong,
+    #[error("does not answer in time")]
+    Silent,
+}
+
+impl Web {
+    pub(crate) fn new(environment: Environment, connect: Duration) -> Self {
+        Self { environment, connect, made: OnceLock::new() }
+    }
+
+    /// The client for replies.
+    pub(crate) fn replies(&self) -> Result<&genai::Client, WebError> {
+        self.made().map(|(_, genai)| genai)
+    }
+
+    /// Fetches a page with everything that takes within this time.
+    pub(crate) async fn get(
+        &self,
+        url: Url,
+        headers: Vec<(String, String)>,
+        limit: Duration,
+    ) -> Result<Answer, WebError> {
+        let (client, _) = self.made()?;
+        let mut request = client.get(url);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let fetch = async {
+            let response = request.send().await.map_err(WebError::Http)?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let mut body = Vec::new();
+            let mut pieces = response.bytes_stream();
+            while let Some(piece) = pieces.next().await {
+                let piece = piece.map_err(WebError::Http)?;
+                if body.len() + piece.len() > MAX_BODY_BYTES {
+                    return Err(WebError::TooLong);
+                }
+                body.extend_from_slice(&piece);
+            }
+            Ok(Answer { status, headers, body })
+        };
+        tokio::time::timeout(limit, fetch).await.map_err(|_| WebError::Silent)?
+    }
+
+    fn made(&self) -> Result<&(reqwest::Client, genai::Client), WebError> {
+        let made = self.made.get_or_init(|| self.make().map_err(|error| error.to_string()));
+        made.as_ref().map_err(|error| WebError::SetUp(error.clone()))
+    }
+
+    fn make(&self) -> Result<(reqwest::Client, genai::Client), Box<dyn std::error::Error>> {
+        // Somebody else may have chosen one already; then that one is used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = reqwest::Client::builder()
+            .user_agent(USER_AGENT)
+            .redirect(redirect::Policy::none())
+            .connect_timeout(self.connect)
+            .tcp_nodelay(true)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
+            .no_proxy();
+        for proxy in self.proxies()? {
+            builder = builder.proxy(proxy);
+        }
+        let client = builder.build()?;
+        let genai = genai::Client::builder().with_reqwest(client.clone()).build()?;
+        Ok((client, genai))
+    }
+
+    /// The proxies the environment names, under the names everybody uses.
+    fn proxies(&self) -> Result<Vec<Proxy>, reqwest::Error> {
+        let read = |name: &str| {
+            self.environment.get(&name.to_lowercase()).or_else(|| self.environment.get(&name.to_uppercase()))
+        };
+        let spared = format!("localhost,127.0.0.0/8,::1,{}", read("no_proxy").unwrap_or_default());
+        let all = read("all_proxy");
+        let mut proxies = Vec::new();
+        if let Some(https) = read("https_proxy").or_else(|| all.clone()) {
+            proxies.push(Proxy::https(https)?);
+        }
+        if let Some(http) = self.environment.get("http_proxy").or(all) {
+            proxies.push(Proxy::http(http)?);
+        }
+        Ok(proxies.into_iter().map(|proxy| proxy.no_proxy(NoProxy::from_string(&spared))).collect())
+    }
+}

@@ -1,0 +1,192 @@
+//! A server that answers HTTP requests as it is told, byte by byte if need be.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::mpsc;
+
+/// One thing to do while answering.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    /// Sends these bytes as one chunk.
+    Send(Vec<u8>),
+    /// Ends the answer as it should be ended.
+    End,
+    /// Closes the connection.
+    Cut,
+    /// Says nothing until the other side closes the connection.
+    Hang,
+}
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) steps: Vec<Step>,
+}
+
+impl Answer {
+    pub(crate) fn stream(steps: Vec<Step>) -> Self {
+        Self { status: 200, headers: vec![("content-type".into(), "text/event-stream".into())], steps }
+    }
+
+    /// These frames, and a proper end.
+    pub(crate) fn frames(frames: &[String]) -> Self {
+        let sent = frames.iter().map(|frame| Step::Send(frame.clone().into_bytes()));
+        Self::stream(sent.chain([Step::End]).collect())
+    }
+
+    pub(crate) fn json(status: u16, body: &str) -> Self {
+        let headers = vec![("content-type".into(), "application/json".into())];
+        Self { status, headers, steps: vec![Step::Send(body.into()), Step::End] }
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+}
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) head: String,
+    pub(crate) body: Value,
+}
+
+/// A server with answers in order; the last one is given again and again.
+#[derive(Debug)]
+pub(crate) struct Mock {
+    pub(crate) address: String,
+    requests: Arc<Mutex<Vec<Request>>>,
+    /// Told when the other side closed a connection on which the server hung.
+    closed: mpsc::UnboundedReceiver<()>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Mock {
+    pub(crate) async fn start(answers: Vec<Answer>) -> Self {
+        Self::on(TcpListener::bind("127.0.0.1:0").await.unwrap(), answers)
+    }
+
+    pub(crate) fn on(listener: TcpListener, answers: Vec<Answer>) -> Self {
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (told, closed) = mpsc::unbounded_channel();
+        let answers = Arc::new(Mutex::new(VecDeque::from(answers)));
+        let seen = Arc::clone(&requests);
+        let task = tokio::spawn(async move {
+            loop {
+                let Ok((stream, _)) = listener.accept().await else { return };
+                tokio::spawn(serve(stream, Arc::clone(&answers), Arc::clone(&seen), told.clone()));
+            }
+        });
+        Self { address, requests, closed, task }
+    }
+
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    pub(crate) async fn closed(&mut self) {
+        self.closed.recv().await.unwrap();
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// An address at which nobody listens, and nobody else will while this is kept.
+#[derive(Debug)]
+pub(crate) struct Nobody {
+    pub(crate) address: String,
+    socket: TcpSocket,
+}
+
+impl Nobody {
+    pub(crate) fn new() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        Self { address: format!("http://{}", socket.local_addr().unwrap()), socket }
+    }
+
+    /// Somebody comes.
+    pub(crate) fn listen(self) -> TcpListener {
+        self.socket.listen(16).unwrap()
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    seen: Arc<Mutex<Vec<Request>>>,
+    told: mpsc::UnboundedSender<()>,
+) {
+    while let Some(request) = read(&mut stream).await {
+        seen.lock().unwrap().push(request);
+        let answer = {
+            let mut answers = answers.lock().unwrap();
+            if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() }
+        };
+        let Some(Answer { status, headers, steps }) = answer else { return };
+        let mut head = format!("HTTP/1.1 {status} Status\r\ntransfer-encoding: chunked\r\n");
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str("\r\n");
+        if stream.write_all(head.as_bytes()).await.is_err() {
+            return;
+        }
+        for step in steps {
+            let bytes = match step {
+                Step::Send(bytes) => [format!("{:x}\r\n", bytes.len()).as_bytes(), &bytes, b"\r\n"].concat(),
+                Step::End => b"0\r\n\r\n".to_vec(),
+                Step::Cut => return,
+                Step::Hang => {
+                    let mut rest = [0; 64];
+                    while matches!(stream.read(&mut rest).await, Ok(1..)) {}
+                    let _ = told.send(());
+                    return;
+                }
+            };
+            if stream.write_all(&bytes).await.is_err() || stream.flush().await.is_err() {
+                return;
+            }
+            // Lets the other side see every piece on its own.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+async fn read(stream: &mut TcpStream) -> Option<Request> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 8192];
+    let head_end = loop {
+        if let Some(place) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break place + 4;
+        }
+        match stream.read(&mut buffer).await {
+            Ok(count @ 1..) => bytes.extend_from_slice(&buffer[..count]),
+            _ => return None,
+        }
+    };
+    let head = String::from_utf8_lossy(&bytes[..head_end]).into_owned();
+    let length =
+        head.to_lowercase().lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+    let length: usize = length.unwrap_or(0);
+    while bytes.len() < head_end + length {
+        match stream.read(&mut buffer).await {
+            Ok(count @ 1..) => bytes.extend_from_slice(&buffer[..count]),
+            _ => return None,
+        }
+    }
+    let body = serde_json::from_slice(&bytes[head_end..]).unwrap_or(Value::Null);
+    Some(Request { head, body })
+}
