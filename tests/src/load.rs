@@ -74,7 +74,7 @@ fn quoted(text: &str) -> String {
 
 impl Model for LoadModel {
     fn info(&self) -> ModelInfo {
-        ModelInfo { name: ModelName("load".to_owned()), context_tokens: 10_000_000, local: true }
+        ModelInfo::new(ModelName("load".to_owned()), 10_000_000, true)
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {

@@ -35,7 +35,7 @@ impl ModelCatalogue for OnlyTalker {
 impl Model for Talker {
     fn info(&self) -> ModelInfo {
         // No window that is filled by accident.
-        ModelInfo { name: ModelName("talker".to_owned()), context_tokens: 100_000_000, local: true }
+        ModelInfo::new(ModelName("talker".to_owned()), 100_000_000, true)
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {

@@ -70,7 +70,7 @@ impl ModelCatalogue for OnlyPacer {
 impl Model for Pacer {
     fn info(&self) -> ModelInfo {
         // No window that is filled by accident.
-        ModelInfo { name: ModelName("bench:pacer".to_owned()), context_tokens: 100_000_000, local: true }
+        ModelInfo::new(ModelName("bench:pacer".to_owned()), 100_000_000, true)
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {

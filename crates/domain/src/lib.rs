@@ -50,8 +50,8 @@ pub use intent::{Accepted, CommandReport, Intent, PatchReport, WhenBusy};
 pub use json::JsonText;
 pub use message::{AssistantMessage, ToolCall};
 pub use model::{
-    Model, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelListing, ModelMessage, ModelRequest,
-    ReplyPart, ReplyStream,
+    Model, ModelAbilities, ModelCatalogue, ModelError, ModelErrorKind, ModelImage, ModelInfo, ModelListing,
+    ModelMessage, ModelRequest, Price, ReplyPart, ReplyStream,
 };
 pub use patch::{
     ContentHash, FileChange, FileChangeKind, FileState, Hunk, ObservedChange, Patch, PatchFailure,

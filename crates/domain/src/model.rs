@@ -53,6 +53,60 @@ pub struct ModelInfo {
     pub context_tokens: u64,
     /// Whether it runs on this machine.
     pub local: bool,
+    /// What it can do.
+    pub abilities: ModelAbilities,
+    /// What it costs, where that is known.
+    pub price: Option<Price>,
+}
+
+impl ModelInfo {
+    /// What is assumed of a model of which nothing else is known: it can call tools, and its price is unknown.
+    pub fn new(name: ModelName, context_tokens: u64, local: bool) -> Self {
+        Self { name, context_tokens, local, abilities: ModelAbilities::default(), price: None }
+    }
+}
+
+/// What a model can do beyond reading and writing text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelAbilities {
+    /// It can call tools.
+    pub tools: bool,
+    /// It can look at images.
+    pub images: bool,
+    /// It thinks before it replies.
+    pub reasoning: bool,
+}
+
+impl Default for ModelAbilities {
+    /// Without tools there is no agent; the rest is not taken for granted.
+    fn default() -> Self {
+        Self { tools: true, images: false, reasoning: false }
+    }
+}
+
+/// What tokens cost, in millionths of a US dollar per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Price {
+    /// Tokens in.
+    pub input: u64,
+    /// Tokens in that the provider had cached.
+    pub cached_input: u64,
+    /// Tokens out.
+    pub output: u64,
+}
+
+impl Price {
+    /// What costs nothing: a model on one's own machine.
+    pub const FREE: Self = Self { input: 0, cached_input: 0, output: 0 };
+
+    /// What a use costs, in millionths of a US dollar, rounded up: a cost is never shown as less than it is.
+    pub fn cost(self, usage: &Usage) -> u64 {
+        let cached = usage.cached.min(usage.input);
+        let parts =
+            [(usage.input - cached, self.input), (cached, self.cached_input), (usage.output, self.output)];
+        let sum: u128 = parts.iter().map(|(tokens, price)| u128::from(*tokens) * u128::from(*price)).sum();
+        u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
 }
 
 /// What a model is asked.
@@ -73,6 +127,13 @@ pub enum ModelMessage {
     System(String),
     /// What people said.
     User(String),
+    /// What people said and showed.
+    Shown {
+        /// What they said.
+        text: String,
+        /// What they showed.
+        images: Vec<ModelImage>,
+    },
     /// What it replied.
     Assistant {
         /// Its text.
@@ -89,6 +150,15 @@ pub enum ModelMessage {
         /// Whether it is an error.
         failed: bool,
     },
+}
+
+/// A picture for a model to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelImage {
+    /// What it is: `image/png`.
+    pub media_type: String,
+    /// The file's bytes.
+    pub bytes: Arc<[u8]>,
 }
 
 /// One piece of a reply.
@@ -109,6 +179,15 @@ pub enum ReplyPart {
     },
     /// What the reply used; the last one counts.
     Usage(Usage),
+    /// Another model replies than the one before it. Comes before everything else of a reply.
+    Switched {
+        /// The model that would have replied.
+        from: ModelName,
+        /// The model that replies.
+        to: ModelName,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// Why a model did not reply, or stopped.
@@ -135,4 +214,22 @@ pub enum ModelErrorKind {
     Permanent,
     /// There is no model.
     NotConfigured,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_counts_cached_tokens_once_and_is_rounded_up() {
+        let price = Price { input: 1_250_000, cached_input: 125_000, output: 10_000_000 };
+        let usage = Usage { input: 10_000, cached: 8_000, output: 500, micro_dollars: None };
+        assert_eq!(price.cost(&usage), 2_500 + 1_000 + 5_000);
+        assert_eq!(price.cost(&Usage { input: 1, ..Usage::default() }), 2);
+        assert_eq!(Price::FREE.cost(&usage), 0);
+        // More cached than read is a provider's mistake, not a negative price.
+        assert_eq!(price.cost(&Usage { input: 8, cached: 16, ..Usage::default() }), 1);
+        let much = Usage { input: u64::MAX, output: u64::MAX, ..Usage::default() };
+        assert_eq!(price.cost(&much), u64::MAX);
+    }
 }

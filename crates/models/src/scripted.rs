@@ -162,7 +162,8 @@ fn newest(messages: &[ModelMessage]) -> &[ModelMessage] {
 /// What a message says.
 fn spoken(message: &ModelMessage) -> &str {
     match message {
-        ModelMessage::System(text) | ModelMessage::User(text) | ModelMessage::Assistant { text, .. } => text,
+        ModelMessage::System(text) | ModelMessage::User(text) => text,
+        ModelMessage::Shown { text, .. } | ModelMessage::Assistant { text, .. } => text,
         ModelMessage::ToolResult { output, .. } => output,
     }
 }
@@ -173,7 +174,7 @@ fn permanent(message: &str) -> ModelError {
 
 impl Model for ScriptedModel {
     fn info(&self) -> ModelInfo {
-        ModelInfo { name: self.name.clone(), context_tokens: self.context_tokens, local: true }
+        ModelInfo::new(self.name.clone(), self.context_tokens, true)
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {

@@ -317,7 +317,8 @@ async fn a_secret_is_masked_in_what_models_are_sent() {
     // One that is to summarise is sent its own calls as text.
     let requests = world.model.requests().into_iter().filter(|request| !request.tools.is_empty());
     let texts = requests.flat_map(|request| request.messages).map(|message| match message {
-        ModelMessage::System(text) | ModelMessage::User(text) | ModelMessage::Assistant { text, .. } => text,
+        ModelMessage::System(text) | ModelMessage::User(text) => text,
+        ModelMessage::Shown { text, .. } | ModelMessage::Assistant { text, .. } => text,
         ModelMessage::ToolResult { output, .. } => output,
     });
     let traces: Vec<String> = texts.filter(|text| text.contains(MARK) || text.contains(SECRET)).collect();

@@ -103,9 +103,8 @@ fn finds(found: &[CodeFinding]) -> Arc<FakeIndex> {
 /// Everything a request says.
 fn said(request: &ModelRequest) -> String {
     let text = |message: &ModelMessage| match message {
-        ModelMessage::System(text) | ModelMessage::User(text) | ModelMessage::Assistant { text, .. } => {
-            text.clone()
-        }
+        ModelMessage::System(text) | ModelMessage::User(text) => text.clone(),
+        ModelMessage::Shown { text, .. } | ModelMessage::Assistant { text, .. } => text.clone(),
         ModelMessage::ToolResult { output, .. } => output.clone(),
     };
     request.messages.iter().map(text).collect::<Vec<_>>().join("\n")

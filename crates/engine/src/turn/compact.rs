@@ -125,7 +125,7 @@ async fn summary_of(
             ReplyPart::Text(piece) => summary.push_str(&piece),
             // The last one counts.
             ReplyPart::Usage(usage) => *used = before.plus(usage),
-            ReplyPart::Thought(_) | ReplyPart::Call { .. } => {}
+            ReplyPart::Thought(_) | ReplyPart::Call { .. } | ReplyPart::Switched { .. } => {}
         }
         if summary.len() > MAX_SUMMARY {
             summary.truncate(summary.floor_char_boundary(MAX_SUMMARY));
@@ -167,6 +167,9 @@ fn render(items: &[Arc<HistoryItem>]) -> String {
     for message in context::conversation(items) {
         let _ = match message {
             ModelMessage::System(said) | ModelMessage::User(said) => writeln!(text, "User: {said}\n"),
+            ModelMessage::Shown { text: said, images } => {
+                writeln!(text, "User: {said}\n({} images)\n", images.len())
+            }
             ModelMessage::Assistant { text: said, calls } => {
                 let names: Vec<String> =
                     calls.iter().map(|call| format!("{} {}", call.tool, call.arguments.0)).collect();

@@ -165,6 +165,7 @@ fn findings(found: &[CodeFinding], most: usize) -> String {
 pub(super) fn estimate(messages: &[ModelMessage]) -> u64 {
     let bytes = |message: &ModelMessage| match message {
         ModelMessage::System(text) | ModelMessage::User(text) => text.len(),
+        ModelMessage::Shown { text, images } => text.len() + images.len() * BYTES_PER_IMAGE,
         ModelMessage::Assistant { text, calls } => {
             text.len() + calls.iter().map(|call| call.tool.len() + call.arguments.0.len()).sum::<usize>()
         }
@@ -178,3 +179,6 @@ const BYTES_PER_TOKEN: u64 = 4;
 
 /// Role, separators, ids.
 const FRAME: u64 = 8;
+
+/// An image counts as so much text: providers charge up to some 1,600 tokens for one.
+const BYTES_PER_IMAGE: usize = 6400;

@@ -147,7 +147,7 @@ impl<'a> Coming<'a> {
     }
 
     fn take(&mut self, part: ReplyPart) {
-        if !self.begun && !matches!(part, ReplyPart::Usage(_)) {
+        if !self.begun && !matches!(part, ReplyPart::Usage(_) | ReplyPart::Switched { .. }) {
             self.begun = true;
             self.feed.begin_reply(self.turn, self.message.id);
         }
@@ -173,6 +173,9 @@ impl<'a> Coming<'a> {
                 }
             }
             ReplyPart::Usage(usage) => self.usage = usage,
+            ReplyPart::Switched { from, to, reason } => {
+                tracing::warn!(from = from.0, to = to.0, reason, "another model replies");
+            }
         }
     }
 

@@ -163,7 +163,7 @@ impl ModelCatalogue for Hand {
 
 impl Model for Hand {
     fn info(&self) -> ModelInfo {
-        ModelInfo { name: ModelName("puppet".to_owned()), context_tokens: self.0.window, local: true }
+        ModelInfo::new(ModelName("puppet".to_owned()), self.0.window, true)
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {
@@ -267,7 +267,7 @@ fn check(messages: &[ModelMessage]) -> Result<(), String> {
                 return Err(format!("message {place} comes before the answers to calls"));
             }
             ModelMessage::Assistant { calls, .. } => open.extend(calls.iter().map(|call| call.id)),
-            ModelMessage::System(_) | ModelMessage::User(_) => {}
+            ModelMessage::System(_) | ModelMessage::User(_) | ModelMessage::Shown { .. } => {}
         }
     }
     match (open.is_empty(), messages.last()) {
