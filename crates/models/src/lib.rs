@@ -4,5 +4,7 @@
 //! Refuses to know sessions and tools: it is handed a conversation and descriptions.
 
 mod scripted;
+mod searching;
 
 pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
+pub use searching::{SearchingCatalogue, SearchingModel};

@@ -1,5 +1,6 @@
-//! The scripted model through the trait.
+//! Models through the trait.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod scripted;
+mod searching;

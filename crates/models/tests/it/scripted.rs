@@ -36,7 +36,7 @@ async fn says(model: &ScriptedModel, text: &str) -> String {
                 format!("call {tool} {arguments}")
             }
             Ok(ReplyPart::Usage(Usage { input, output, .. })) => format!("usage {input} {output}"),
-            Ok(part @ ReplyPart::Switched { .. }) => panic!("a script has one model: {part:?}"),
+            Ok(ReplyPart::Switched { from, to, reason }) => format!("{} instead of {}: {reason}", to.0, from.0),
             Err(error) => format!("{:?}: {}", error.kind, error.message),
         });
     }

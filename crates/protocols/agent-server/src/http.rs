@@ -21,7 +21,10 @@ pub use doctor::{DoctorCheck, DoctorReport};
 pub use endpoint::{ENDPOINTS, Endpoint, Verb};
 pub use health::{CheckState, Health, HealthChecks, HealthStatus};
 pub use index::{ChangesParams, ChangesResult, IndexState, IndexStatus, RejectedChange};
-pub use model::{CurrentModel, ListedModel, ModelList, ProviderProblem};
+pub use model::{
+    CurrentModel, ListedModel, ModelAbility, ModelList, ModelPrice, ProviderProblem, TestModelParams,
+    TestModelResult,
+};
 pub use policy::{
     CommandMode, Decision, HardLinks, Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample,
     PolicyLimits, PolicyPreset, PolicyRule, RiskLevel, Sandbox,
@@ -64,6 +67,8 @@ pub const BODIES: &[MessageInfo] = &[
     body::<UndoResult>("undo_result", SERVER),
     body::<ModelList>("model_list", SERVER),
     body::<CurrentModel>("current_model", CLIENT),
+    body::<TestModelParams>("test_model_params", CLIENT),
+    body::<TestModelResult>("test_model_result", SERVER),
     body::<PairStartResult>("pair_start_result", SERVER),
     body::<PairParams>("pair_params", CLIENT),
     body::<PairResult>("pair_result", SERVER),

@@ -24,8 +24,8 @@ use crate::http::{
     ChangesParams, ChangesResult, CreateSessionParams, CreateTokenParams, CreatedToken, CurrentModel,
     DoctorReport, EventPage, ForkSessionParams, Health, IndexStatus, ModelList, PairParams, PairResult,
     PairStartResult, Policy, PolicyCheckParams, PolicyCheckResult, Problem, RegisterWorkspaceParams,
-    RenameSessionParams, SearchResult, Session, SessionPage, TokenList, UndoParams, UndoResult, Workspace,
-    WorkspacePage,
+    RenameSessionParams, SearchResult, Session, SessionPage, TestModelParams, TestModelResult, TokenList, UndoParams,
+    UndoResult, Workspace, WorkspacePage,
 };
 use crate::message::{CLIENT, Message, SERVER};
 use crate::server::{
@@ -93,6 +93,8 @@ pub const SCHEMAS: &[SchemaInfo] = &[
     body::<UndoResult>("undo_result", SERVER),
     body::<ModelList>("model_list", SERVER),
     body::<CurrentModel>("current_model", CLIENT),
+    body::<TestModelParams>("test_model_params", CLIENT),
+    body::<TestModelResult>("test_model_result", SERVER),
     body::<PairStartResult>("pair_start_result", SERVER),
     body::<PairParams>("pair_params", CLIENT),
     body::<PairResult>("pair_result", SERVER),

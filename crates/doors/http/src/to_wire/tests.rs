@@ -360,6 +360,11 @@ fn beside_turns() -> Story {
             by: Actor::Engine,
         })
         .prompt(web.clone(), "go")
+        .tell(EventBody::ModelSwitched {
+            from: loggia_domain::ModelName("ollama:m".to_owned()),
+            to: loggia_domain::ModelName("openai:n".to_owned()),
+            reason: "nobody answers".to_owned(),
+        })
         .request(&[call(1, "edit_file", "{}")])
         .propose(&[patch(1, 1, "a.rs", 1)])
         .tell(EventBody::CheckpointTaken { checkpoint })

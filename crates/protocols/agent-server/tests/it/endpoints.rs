@@ -62,6 +62,7 @@ Post /v1/pair open
 Get /v1/tokens admin
 Post /v1/tokens admin
 Delete /v1/tokens/{token_id} admin
+Post /v1/models/test drive
 Get /v1/doctor admin
 Post /v1/stop admin
 WebSocket /v1/stream read
