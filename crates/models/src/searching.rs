@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use futures_util::stream;
 use loggia_domain::{
-    BoxFuture, JsonText, Model, ModelError, ModelInfo, ModelMessage, ModelName, ModelRequest, Price, ReplyPart,
-    ReplyStream, ToolSpec, Usage,
+    BoxFuture, JsonText, Model, ModelError, ModelInfo, ModelMessage, ModelName, ModelRequest, Price,
+    ReplyPart, ReplyStream, ToolSpec, Usage,
 };
 
 pub use catalogue::SearchingCatalogue;

@@ -41,7 +41,9 @@ async fn a_prompt_without_a_model_is_answered_with_citations() {
     assert!(reply.starts_with("No model is set"), "{reply}");
     let first = reply.lines().find(|line| line.starts_with("- ")).unwrap();
     assert_eq!(first, "- `src/login.rs:1` `pub fn login(user: &str) -> Result<Session, LoginError> {`");
-    for wanted in ["`src/main.rs:4`", "`README.md:1`", "OPENAI_API_KEY", "Ollama", "loggia model use", "loggia doctor"] {
+    for wanted in
+        ["`src/main.rs:4`", "`README.md:1`", "OPENAI_API_KEY", "Ollama", "loggia model use", "loggia doctor"]
+    {
         assert!(reply.contains(wanted), "{wanted}: {reply}");
     }
     // It searched through the tools, and changed nothing.
@@ -85,7 +87,8 @@ async fn what_cannot_be_searched_for_is_answered_without_a_search() {
 
 #[tokio::test]
 async fn what_the_policy_hides_is_not_cited() {
-    let world = searching(&[(".env", "PASSWORD_OF_ALL=1\n"), ("a.rs", "// PASSWORD_OF_ALL is secret\n")]).await;
+    let world =
+        searching(&[(".env", "PASSWORD_OF_ALL=1\n"), ("a.rs", "// PASSWORD_OF_ALL is secret\n")]).await;
     let (_, mut alice) = world.play(Preset::Ask).await;
     alice.play("Where is PASSWORD_OF_ALL?").await;
     let reply = last_reply(&alice);

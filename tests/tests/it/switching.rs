@@ -59,7 +59,10 @@ async fn why_a_model_was_replaced_is_told_without_secrets() {
     let (session, mut alice) = world.play(Preset::Ask).await;
     alice.play("go").await;
     let told = switches(&world.journal(session).await);
-    assert!(told[0].starts_with("big:one small:one it is overloaded") && !told[0].contains("token-of-mine"), "{told:?}");
+    assert!(
+        told[0].starts_with("big:one small:one it is overloaded") && !told[0].contains("token-of-mine"),
+        "{told:?}"
+    );
 }
 
 #[tokio::test]

@@ -342,7 +342,14 @@ impl State {
     fn continue_turn(&mut self, event: &Event, by: &Actor) {
         let Some((turn, end)) = self.cut.take() else { return };
         self.history.push(event.seq, Said::Notice(continuing(&end)));
-        self.turn = Some(OpenTurn { by: by.clone(), ended_by: None, steps: 0, stand_in: None, calls: Vec::new(), ..turn });
+        self.turn = Some(OpenTurn {
+            by: by.clone(),
+            ended_by: None,
+            steps: 0,
+            stand_in: None,
+            calls: Vec::new(),
+            ..turn
+        });
     }
 
     fn end_turn(&mut self, seq: Seq, end: &TurnEnd, by: Option<&Actor>) {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use loggia_domain::{
-    AssistantMessage, BoxFuture, CallId, EventBody, MessageId, Model, ModelError, ModelErrorKind,
-    ModelName, ModelRequest, Passing, ReplyPart, SessionId, Store, StoreError, ToolCall, TurnId, Usage,
+    AssistantMessage, BoxFuture, CallId, EventBody, MessageId, Model, ModelError, ModelErrorKind, ModelName,
+    ModelRequest, Passing, ReplyPart, SessionId, Store, StoreError, ToolCall, TurnId, Usage,
 };
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::{CommandExit, CommandSpec, Confinement, Finding, FindingLevel, Runner, RunError, SandboxLevel};
+use loggia_domain::{
+    CommandExit, CommandSpec, Confinement, Finding, FindingLevel, RunError, Runner, SandboxLevel,
+};
 use loggia_http::Examine;
 
 use super::directories::RuntimeDirectory;
@@ -76,7 +78,12 @@ fn directory(about: &str, path: &Path) -> Finding {
     let message = format!("`{shown}`, {more}{}, mode {mode:03o}", human(bytes));
     match mode & OTHERS {
         0 => Finding::ok(about, message),
-        _ => Finding::of(about, FindingLevel::Warning, message, format!("`chmod 700 {shown}` keeps others out")),
+        _ => Finding::of(
+            about,
+            FindingLevel::Warning,
+            message,
+            format!("`chmod 700 {shown}` keeps others out"),
+        ),
     }
 }
 
@@ -130,7 +137,8 @@ fn git(path: &std::ffi::OsStr) -> Finding {
 /// Runs nothing in the sandbox and tells what held it in.
 async fn sandbox(runner: &dyn Runner) -> Finding {
     const ABOUT: &str = "sandbox";
-    const HINT: &str = "allow user namespaces or install bubblewrap; docs/sandbox.md tells what each road needs";
+    const HINT: &str =
+        "allow user namespaces or install bubblewrap; docs/sandbox.md tells what each road needs";
     let unusable = |error: &dyn std::fmt::Display| {
         Finding::of(ABOUT, FindingLevel::Error, format!("it could not be tried: {error}"), HINT)
     };
@@ -213,6 +221,9 @@ mod tests {
 
     #[test]
     fn sizes_are_read_by_people() {
-        assert_eq!([0, 1023, 1024, 5 << 20, 3 << 30].map(human).join(", "), "0 bytes, 1023 bytes, 1 KiB, 5 MiB, 3 GiB");
+        assert_eq!(
+            [0, 1023, 1024, 5 << 20, 3 << 30].map(human).join(", "),
+            "0 bytes, 1023 bytes, 1 KiB, 5 MiB, 3 GiB"
+        );
     }
 }

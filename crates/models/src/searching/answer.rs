@@ -17,7 +17,8 @@ start Ollama, LM Studio or llama.cpp on this machine, or set `OPENAI_API_KEY`, `
 `GEMINI_API_KEY` where the server starts; `loggia model use PROVIDER:MODEL` chooses one, and `loggia doctor` tells \
 what was found";
 
-const PLAINLY: &str = "No model is set, so nobody has read your question; the workspace was only searched for its words.";
+const PLAINLY: &str =
+    "No model is set, so nobody has read your question; the workspace was only searched for its words.";
 
 /// To something that was not asked.
 pub(super) fn nothing_asked() -> String {
@@ -26,7 +27,8 @@ pub(super) fn nothing_asked() -> String {
 
 /// To something that cannot be searched for.
 pub(super) fn nothing_to_search(words: &[Word]) -> String {
-    let why = if words.is_empty() { "and it has no word to search for" } else { "and there is no search here" };
+    let why =
+        if words.is_empty() { "and it has no word to search for" } else { "and there is no search here" };
     format!("No model is set, so nobody has read your question, {why}.\n\nTo set a model: {HOW}.\n")
 }
 
@@ -37,7 +39,9 @@ pub(super) fn of(words: &[Word], places: &Places) -> String {
     // Writing to a text cannot fail.
     let _ = match (places.best.len(), places.found) {
         (0, _) => writeln!(text, "Nothing was found for {names}."),
-        (shown, found) if shown < found => writeln!(text, "The best {shown} of {found} places for {names}:\n"),
+        (shown, found) if shown < found => {
+            writeln!(text, "The best {shown} of {found} places for {names}:\n")
+        }
         _ => writeln!(text, "What was found for {names}:\n"),
     };
     for Place { path, line, text: quoted } in &places.best {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use loggia_domain::{
-    BoxFuture, Finding, Model, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelListing, ModelName,
-    ModelRequest, ReplyStream,
+    BoxFuture, Finding, Model, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelListing,
+    ModelName, ModelRequest, ReplyStream,
 };
 
 use crate::searching::{SearchingModel, answer};
@@ -53,7 +53,8 @@ impl ModelCatalogue for SearchingCatalogue {
     }
 
     fn list(&self) -> BoxFuture<'_, ModelListing> {
-        let nobody = || (ModelName::NO_PROVIDER.to_owned(), missing("no model is set, so only searches answer"));
+        let nobody =
+            || (ModelName::NO_PROVIDER.to_owned(), missing("no model is set, so only searches answer"));
         match &self.models {
             Some(models) => models.list(),
             None => {

@@ -20,8 +20,23 @@ const MAX_LINES: usize = 1000;
 
 /// Words that stand before a name where it is defined, in most languages.
 const DEFINES: [&str; 17] = [
-    "fn", "def", "class", "struct", "enum", "trait", "type", "func", "function", "interface", "const", "static",
-    "let", "var", "mod", "module", "impl",
+    "fn",
+    "def",
+    "class",
+    "struct",
+    "enum",
+    "trait",
+    "type",
+    "func",
+    "function",
+    "interface",
+    "const",
+    "static",
+    "let",
+    "var",
+    "mod",
+    "module",
+    "impl",
 ];
 
 /// What was found.
@@ -88,10 +103,13 @@ fn ranked(words: &[Word], lines: BTreeMap<(String, u64), String>) -> Vec<Place> 
     let score = |(place, held): &(Place, Vec<bool>)| {
         let file = files.get(&place.path).map_or(0, |file| worth(file));
         let defined = queries.iter().any(|query| defines(&place.text, query));
-        10 * worth(held) + 4 * file + 6 * worth(&holds(&place.path)) + 12 * i64::from(defined) + kind(&place.path)
+        10 * worth(held)
+            + 4 * file
+            + 6 * worth(&holds(&place.path))
+            + 12 * i64::from(defined)
+            + kind(&place.path)
     };
-    let mut scored: Vec<(i64, Place)> =
-        places.into_iter().map(|place| (score(&place), place.0)).collect();
+    let mut scored: Vec<(i64, Place)> = places.into_iter().map(|place| (score(&place), place.0)).collect();
     // The tree's own order among equals.
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     let mut cited: BTreeMap<String, usize> = BTreeMap::new();
@@ -116,8 +134,10 @@ fn rarity(hits: usize) -> i64 {
 /// Whether a line defines what a query names.
 fn defines(line: &str, query: &str) -> bool {
     let line = line.to_lowercase();
-    let tokens: Vec<&str> =
-        line.split(|char: char| !char.is_alphanumeric() && char != '_').filter(|token| !token.is_empty()).collect();
+    let tokens: Vec<&str> = line
+        .split(|char: char| !char.is_alphanumeric() && char != '_')
+        .filter(|token| !token.is_empty())
+        .collect();
     tokens.windows(2).any(|pair| DEFINES.contains(&pair[0]) && pair[1].contains(query))
 }
 
@@ -128,8 +148,11 @@ fn kind(path: &str) -> i64 {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let made = name.contains(".min.")
         || name.starts_with("changelog")
-        || ["vendor/", "node_modules/", "dist/", "snapshots/", "golden"].iter().any(|part| lower.contains(part));
-    let tests = lower.split(['/', '_', '.']).any(|part| matches!(part, "test" | "tests" | "spec" | "fixtures"));
+        || ["vendor/", "node_modules/", "dist/", "snapshots/", "golden"]
+            .iter()
+            .any(|part| lower.contains(part));
+    let tests =
+        lower.split(['/', '_', '.']).any(|part| matches!(part, "test" | "tests" | "spec" | "fixtures"));
     let kind = match extension {
         "lock" | "svg" | "map" | "snap" | "log" | "csv" | "jsonl" => -30,
         "md" | "rst" | "txt" | "adoc" => 4,
@@ -210,6 +233,9 @@ mod tests {
         assert_eq!(read("no line matches"), None);
         assert_eq!(read(":3:x"), None);
         let place = read("odd:name.rs:12:  let x: u8 = 1;").unwrap();
-        assert_eq!((place.path.as_str(), place.line, place.text.as_str()), ("odd:name.rs", 12, "let x: u8 = 1;"));
+        assert_eq!(
+            (place.path.as_str(), place.line, place.text.as_str()),
+            ("odd:name.rs", 12, "let x: u8 = 1;")
+        );
     }
 }

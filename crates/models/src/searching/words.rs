@@ -124,7 +124,7 @@ mod tests {
     fn names_are_kept_as_they_are_and_come_first() {
         assert_eq!(
             queries("explain parse_header in src/http/Parser.rs, and std::mem::take; HTTP2?"),
-            "std::mem::take parse_header Parser.rs HTTP2"
+            "parse_header std::mem::take Parser.rs HTTP2"
         );
         assert_eq!(queries("getUserName getUserName getusername"), "getUserName");
     }

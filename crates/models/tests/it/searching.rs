@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use loggia_domain::{
-    BoxFuture, CallId, JsonText, Model, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelMessage, ModelName,
-    ModelRequest, ReplyPart, ReplyStream, ToolCall, ToolSpec, Usage,
+    BoxFuture, CallId, JsonText, Model, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelMessage,
+    ModelName, ModelRequest, ReplyPart, ReplyStream, ToolCall, ToolSpec, Usage,
 };
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel, SearchingCatalogue, SearchingModel};
 
@@ -73,7 +73,12 @@ async fn what_the_engine_adds_is_no_question() {
 
 #[tokio::test]
 async fn results_become_citations_and_failures_are_told() {
-    let messages = [user("login"), called(), result("a.rs:3:fn login() { `x` }", false), result("Not allowed: no", true)];
+    let messages = [
+        user("login"),
+        called(),
+        result("a.rs:3:fn login() { `x` }", false),
+        result("Not allowed: no", true),
+    ];
     let text = says(&messages, &["search_text"]).await;
     assert!(text.contains("\n- `a.rs:3` `` fn login() { `x` } ``\n"), "{text}");
     assert!(text.contains("A search failed: Not allowed: no"), "{text}");

@@ -44,11 +44,12 @@ pub use http::{
     BODIES, Budget, ChangesParams, ChangesResult, CheckState, CommandMode, CreateSessionParams,
     CreateTokenParams, CreatedToken, CurrentModel, Decision, DoctorCheck, DoctorReport, ENDPOINTS, Endpoint,
     Event, EventPage, FieldProblem, ForkSessionParams, HardLinks, Health, HealthChecks, HealthStatus,
-    HitKind, IndexState, IndexStatus, ListedModel, ModelAbility, ModelList, ModelPrice, PairParams, PairResult, PairStartResult,
-    Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule,
-    Problem, ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams,
-    RiskLevel, STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage,
-    SessionStatus, TestModelParams, TestModelResult, TokenInfo, TokenList, UndoParams, UndoResult, Verb, Workspace, WorkspacePage,
+    HitKind, IndexState, IndexStatus, ListedModel, ModelAbility, ModelList, ModelPrice, PairParams,
+    PairResult, PairStartResult, Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits,
+    PolicyPreset, PolicyRule, Problem, ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange,
+    RenameSessionParams, RiskLevel, STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session,
+    SessionModel, SessionPage, SessionStatus, TestModelParams, TestModelResult, TokenInfo, TokenList,
+    UndoParams, UndoResult, Verb, Workspace, WorkspacePage,
 };
 pub use ids::{
     ApprovalId, CommandId, ContentHash, PatchId, Secret, SessionId, Timestamp, TokenId, TurnId, WorkspaceId,
@@ -64,6 +65,6 @@ pub use server::{
     ClientEcho, CommandRequestApproval, Hunk, MessageFinal, ModelCapability, ModelInfo, NoticeKind,
     OutputStream, PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage, RetrieveStatus,
     ServerCapability, ServerHello, ServerInfo, ServerMessage, SessionNotice, SessionState,
-    SessionStateUpdate, Stamp, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval, TokenUsage, ToolStatus,
-    UnknownCapability,
+    SessionStateUpdate, Stamp, Thinking, Token, TokenUsage, ToolExecute, ToolOutput, ToolRequestApproval,
+    ToolStatus, UnknownCapability,
 };

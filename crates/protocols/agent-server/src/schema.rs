@@ -24,8 +24,8 @@ use crate::http::{
     ChangesParams, ChangesResult, CreateSessionParams, CreateTokenParams, CreatedToken, CurrentModel,
     DoctorReport, EventPage, ForkSessionParams, Health, IndexStatus, ModelList, PairParams, PairResult,
     PairStartResult, Policy, PolicyCheckParams, PolicyCheckResult, Problem, RegisterWorkspaceParams,
-    RenameSessionParams, SearchResult, Session, SessionPage, TestModelParams, TestModelResult, TokenList, UndoParams,
-    UndoResult, Workspace, WorkspacePage,
+    RenameSessionParams, SearchResult, Session, SessionPage, TestModelParams, TestModelResult, TokenList,
+    UndoParams, UndoResult, Workspace, WorkspacePage,
 };
 use crate::message::{CLIENT, Message, SERVER};
 use crate::server::{

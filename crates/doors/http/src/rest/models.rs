@@ -8,7 +8,8 @@ use axum::Json;
 use axum::extract::State;
 use loggia_domain::{ModelAbilities, ModelInfo, ModelName, Price};
 use loggia_protocol_agent_server::{
-    CurrentModel, ListedModel, ModelAbility, ModelCapability, ModelList, ModelPrice, ProviderProblem, SessionModel,
+    CurrentModel, ListedModel, ModelAbility, ModelCapability, ModelList, ModelPrice, ProviderProblem,
+    SessionModel,
 };
 
 use crate::body::Body;

@@ -42,7 +42,7 @@ fn build<'a>(
         // Counted from 1 on the wire; when all is done, the last one stays.
         current_step: number(current.saturating_add(1).min(total)),
         total_steps: number(total),
-        usage: Some(usage(used)),
+        usage: (used != Usage::NONE).then(|| usage(used)),
     }
 }
 

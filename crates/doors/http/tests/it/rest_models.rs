@@ -72,7 +72,8 @@ async fn a_model_is_tested_with_one_short_call() {
 
 #[tokio::test]
 async fn no_model_is_told_as_none_everywhere() {
-    let house = Builder::new().world(|world| world.models(Arc::new(SearchingCatalogue::alone()))).start("").await;
+    let house =
+        Builder::new().world(|world| world.models(Arc::new(SearchingCatalogue::alone()))).start("").await;
     let list = house.get("/v1/models").await.ok(200).json();
     assert_eq!((&list["models"], &list["errors"][0]["provider"]), (&json!([]), &json!("none")));
     assert_eq!(house.get("/v1/models/current").await.status, 404);

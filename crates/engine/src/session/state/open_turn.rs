@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use loggia_domain::{
-    Actor, ApprovalId, CheckpointId, CommandRequest, Demand, Executor, FileChangeKind, Instruction, ModelName,
-    Patch, PatchId, Question, Seq, ToolCall, TurnId, Usage,
+    Actor, ApprovalId, CheckpointId, CommandRequest, Demand, Executor, FileChangeKind, Instruction,
+    ModelName, Patch, PatchId, Question, Seq, ToolCall, TurnId, Usage,
 };
 
 /// A turn under way.

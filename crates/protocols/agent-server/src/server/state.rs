@@ -40,7 +40,7 @@ pub struct SessionState {
     /// How many steps the plan has; 0 when there is none.
     #[serde(default)]
     pub total_steps: u32,
-    /// What the session has used in all; absent when nobody has counted.
+    /// What the session has used in all, told with the end of each turn; absent while it has used nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
 }

@@ -84,10 +84,7 @@ async fn call(model: &dyn Model) -> Result<(Duration, Option<Usage>), ModelError
     Ok((first.unwrap_or_else(|| started.elapsed()), usage))
 }
 
-fn failed(
-    model: Option<loggia_protocol_agent_server::SessionModel>,
-    error: &ModelError,
-) -> TestModelResult {
+fn failed(model: Option<loggia_protocol_agent_server::SessionModel>, error: &ModelError) -> TestModelResult {
     let hint = match error.kind {
         ModelErrorKind::Transient { .. } => "try again in a while; see whether the provider can be reached",
         ModelErrorKind::TooLong => "choose a model that can look at more",
