@@ -71,6 +71,9 @@ impl Transcript {
             EventBody::SessionOpened { by, .. } => format!("session opened by {}", who(by)),
             EventBody::SessionRenamed { title, by } => format!("renamed to `{title}` by {}", who(by)),
             EventBody::ModelChanged { model, by, .. } => format!("model {} by {}", model.0, who(by)),
+            EventBody::ModelSwitched { from, to, reason } => {
+                format!("{} replies instead of {}: {reason}", to.0, from.0)
+            }
             EventBody::SessionClosed { by } => format!("closed by {}", who(by)),
             EventBody::InstructionQueued { instruction, by } => {
                 format!("queued by {}: {}", who(by), instruction.text)

@@ -33,6 +33,8 @@ pub struct World {
     pub store: Arc<dyn Store>,
     /// The models there are: that one, and those the world was made with.
     pub models: Arc<ScriptedCatalogue>,
+    /// The models the engine uses: the same, unless the world was made with others.
+    pub catalogue: Arc<dyn ModelCatalogue>,
 }
 
 /// How a world is made.
@@ -44,6 +46,7 @@ pub struct WorldBuilder {
     secrets: Vec<String>,
     index: Option<Arc<dyn CodeIndex>>,
     others: Vec<Arc<ScriptedModel>>,
+    catalogue: Option<Arc<dyn ModelCatalogue>>,
 }
 
 impl WorldBuilder {
@@ -56,6 +59,7 @@ impl WorldBuilder {
             secrets: Vec::new(),
             index: None,
             others: Vec::new(),
+            catalogue: None,
         }
     }
 
@@ -98,6 +102,13 @@ impl WorldBuilder {
         self
     }
 
+    /// With these models instead of those that reply by scripts.
+    #[must_use]
+    pub fn models(mut self, models: Arc<dyn ModelCatalogue>) -> Self {
+        self.catalogue = Some(models);
+        self
+    }
+
     /// Makes it, with a model that replies by this script.
     ///
     /// # Panics
@@ -119,6 +130,8 @@ impl WorldBuilder {
         let model = Arc::new(ScriptedModel::new(Script::parse(script).expect("a script")));
         let models = ScriptedCatalogue::single(Arc::clone(&model));
         let models = Arc::new(self.others.iter().cloned().fold(models, ScriptedCatalogue::with));
+        let scripted = || Arc::clone(&models) as Arc<dyn ModelCatalogue>;
+        let catalogue = self.catalogue.clone().unwrap_or_else(scripted);
         let disk = Disk::new();
         let keeper = Keeper::new(&self.keeper, ["keep"]);
         let runner: Arc<dyn Runner> =
@@ -126,7 +139,7 @@ impl WorldBuilder {
         let index = self.index.clone();
         let parts = Parts {
             store: Layer::over(open_store(directory.path()), Arc::clone(&disk)),
-            models: Arc::clone(&models) as Arc<dyn ModelCatalogue>,
+            models: Arc::clone(&catalogue),
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
             runner,
             index: Arc::new(move |_| index.clone()),
@@ -140,7 +153,7 @@ impl WorldBuilder {
         let engine = Engine::start(parts, settings).await.expect("an engine");
         let root = directory.path().join("work");
         let workspace = engine.register_workspace(&root, None).await.expect("a workspace");
-        World { directory, made: self, engine, workspace, model, models, disk, store }
+        World { directory, made: self, engine, workspace, model, models, catalogue, disk, store }
     }
 }
 

@@ -51,7 +51,8 @@ impl OpenDoor {
             loggia_engine::Settings { unload_after: NEVER, ..loggia_engine::Settings::new(data.clone()) };
         let engine = Engine::start(parts, settings).await?;
         let stop = CancellationToken::new();
-        let parts = loggia_http::Parts { engine: engine.clone(), models, index, stop: stop.clone() };
+        let examine = loggia_http::examine_nothing();
+        let parts = loggia_http::Parts { engine: engine.clone(), models, index, examine, stop: stop.clone() };
         let settings = loggia_http::Settings {
             data: data.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -70,6 +70,15 @@ pub enum EventBody {
         /// Who changed it.
         by: Actor,
     },
+    /// Another model replies than the session's, because that one does not. The session's model stays what it is.
+    ModelSwitched {
+        /// The model that would have replied.
+        from: ModelName,
+        /// The model that replies.
+        to: ModelName,
+        /// Why.
+        reason: String,
+    },
     /// It ended for good.
     SessionClosed {
         /// Who closed it.

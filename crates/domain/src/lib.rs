@@ -14,6 +14,7 @@ mod aim;
 mod approval;
 mod client;
 mod event;
+mod finding;
 mod guest;
 mod id;
 mod index;
@@ -36,6 +37,7 @@ pub use aim::{Aim, AimedFile, Purpose, Spot};
 pub use approval::{ApprovalAnswer, ApprovalScope, Question, Remember, Risk};
 pub use client::{Abilities, Actor, Client, Door, Role};
 pub use event::{Event, EventBody, NewEvent, Passing};
+pub use finding::{Finding, FindingLevel};
 pub use guest::{
     AgentBackend, AgentPart, AgentRequest, AgentStream, GuestCommand, GuestCommands, GuestError, MessageDesk,
     MessageError, MessageFormat, OpenMessage, StepMoment, TaskProvider, Verdict, WorkItem, WorkQuery,

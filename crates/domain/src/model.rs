@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 
-use crate::{BoxFuture, JsonText, ModelName, ToolCall, ToolSpec, Usage};
+use crate::{BoxFuture, Finding, JsonText, ModelName, ToolCall, ToolSpec, Usage};
 
 /// Something that replies.
 pub trait Model: Send + Sync + 'static {
@@ -29,6 +29,12 @@ pub trait ModelCatalogue: Send + Sync + 'static {
     fn list(&self) -> BoxFuture<'_, ModelListing> {
         let models = self.find(None).map(|model| vec![model.info()]).unwrap_or_default();
         Box::pin(std::future::ready(ModelListing { models, errors: Vec::new() }))
+    }
+
+    /// What was found and what works: where models are served, whether keys are there, whether anybody answers. May
+    /// ask over the network, within its own time-outs. Whoever does not say more has nothing to say.
+    fn doctor(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(std::future::ready(Vec::new()))
     }
 }
 

@@ -6,6 +6,16 @@ use crate::{Aim, JsonText};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelName(pub String);
 
+impl ModelName {
+    /// The provider of what answers while no model is set.
+    pub const NO_PROVIDER: &str = "none";
+
+    /// Whether it names what answers while no model is set.
+    pub fn is_none(&self) -> bool {
+        self.0.split_once(':').is_some_and(|(provider, _)| provider == Self::NO_PROVIDER)
+    }
+}
+
 /// What a client asks of the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {

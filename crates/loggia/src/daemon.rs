@@ -12,6 +12,7 @@
 pub(crate) mod client;
 pub(crate) mod detach;
 pub(crate) mod directories;
+mod doctor;
 mod error;
 mod listeners;
 pub(crate) mod lock;

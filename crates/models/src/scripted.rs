@@ -46,6 +46,7 @@
 //! | `{ wait_ms = 50 }` | waits |
 //! | `{ hang = true }` | never goes on |
 //! | `{ error = { kind = "transient", message = "…", retry_after_ms = 10 } }` | fails; also `too_long` and `permanent` |
+//! | `{ switched = { from = "…", to = "…", reason = "…" } }` | says that another model replies |
 //!
 //! A reply with `repeat = 3` serves three requests, one with `repeat = true` all that come.
 //!

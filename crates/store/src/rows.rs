@@ -105,6 +105,7 @@ kinds! {
     session::SessionOpened<'_> = "session_opened";
     session::SessionRenamed<'_> = "session_renamed";
     session::ModelChanged<'_> = "model_changed";
+    session::ModelSwitched<'_> = "model_switched";
     session::SessionClosed<'_> = "session_closed";
     turn::InstructionQueued<'_> = "instruction_queued";
     turn::TurnStarted<'_> = "turn_started";
@@ -155,6 +156,11 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
             model: (&model.0).into(),
             reason: reason.as_ref().map(Into::into),
             by: by.into(),
+        }),
+        EventBody::ModelSwitched { from, to, reason } => write(&session::ModelSwitched {
+            from: (&from.0).into(),
+            to: (&to.0).into(),
+            reason: reason.into(),
         }),
         EventBody::SessionClosed { by } => write(&session::SessionClosed { by: by.into() }),
         EventBody::InstructionQueued { instruction, by } => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use loggia_domain::ModelCatalogue;
+use loggia_domain::{BoxFuture, Finding, ModelCatalogue};
 use loggia_engine::{Engine, IndexFinder};
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +16,14 @@ use crate::rest::index::Builds;
 use crate::rest::listed::Listed;
 use crate::stream::Streams;
 
+/// Looks at things when it is asked to, and tells what it found.
+pub type Examine = Arc<dyn Fn() -> BoxFuture<'static, Vec<Finding>> + Send + Sync>;
+
+/// Looks at nothing.
+pub fn examine_nothing() -> Examine {
+    Arc::new(|| Box::pin(std::future::ready(Vec::new())))
+}
+
 /// What a door is put together from.
 #[derive(Clone)]
 pub struct Parts {
@@ -25,6 +33,8 @@ pub struct Parts {
     pub models: Arc<dyn ModelCatalogue>,
     /// Finds the index of a workspace: the same the engine uses.
     pub index: IndexFinder,
+    /// Looks at what only whoever started the daemon knows: directories, the sandbox, programs.
+    pub examine: Examine,
     /// Ends every stream with a last word; cancelled by whoever stops the daemon, or by `POST /v1/stop`.
     pub stop: CancellationToken,
 }

@@ -30,5 +30,5 @@ pub(crate) use names::COMMAND_PREFIX;
 pub(crate) use notice::presence;
 pub(crate) use past::Past;
 pub(crate) use question::pending;
-pub(crate) use state::{snapshot, state};
+pub(crate) use state::{dollars, snapshot, state, usage};
 pub(crate) use teller::{Arrival, Listener, Manners, Teller};

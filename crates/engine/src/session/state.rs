@@ -224,6 +224,11 @@ impl State {
             EventBody::SessionOpened { .. } => {}
             EventBody::SessionRenamed { title, .. } => self.title = Some(title.clone()),
             EventBody::ModelChanged { model, .. } => self.model = Some(model.clone()),
+            EventBody::ModelSwitched { to, .. } => {
+                if let Some(turn) = &mut self.turn {
+                    turn.stand_in = Some(to.clone());
+                }
+            }
             // A fork is there to be used, whatever became of the session it was split from.
             EventBody::SessionClosed { .. } if self.is_copied(event.seq) => {}
             EventBody::SessionClosed { .. } => self.closed = true,
@@ -337,7 +342,14 @@ impl State {
     fn continue_turn(&mut self, event: &Event, by: &Actor) {
         let Some((turn, end)) = self.cut.take() else { return };
         self.history.push(event.seq, Said::Notice(continuing(&end)));
-        self.turn = Some(OpenTurn { by: by.clone(), ended_by: None, steps: 0, calls: Vec::new(), ..turn });
+        self.turn = Some(OpenTurn {
+            by: by.clone(),
+            ended_by: None,
+            steps: 0,
+            stand_in: None,
+            calls: Vec::new(),
+            ..turn
+        });
     }
 
     fn end_turn(&mut self, seq: Seq, end: &TurnEnd, by: Option<&Actor>) {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use loggia_domain::{
-    EventBody, Model, ModelError, ModelErrorKind, ModelInfo, ModelMessage, ModelRequest, ReplyPart, Usage,
+    EventBody, Model, ModelError, ModelErrorKind, ModelInfo, ModelMessage, ModelName, ModelRequest,
+    ReplyPart, Usage,
 };
 
 use crate::session::{HistoryItem, Said, State};
@@ -97,7 +98,12 @@ impl Turn {
         // What a failed attempt used was used, too.
         let mut used = Usage::NONE;
         loop {
-            match summary_of(model, request.clone(), &mut used).await {
+            let mut switch = None;
+            let summary = summary_of(model, request.clone(), &mut used, &mut switch).await;
+            if let Some((from, to, reason)) = switch {
+                self.link.record(vec![reply::switched(&self.shared.masker, from, to, &reason)]).await?;
+            }
+            match summary {
                 Ok(summary) => return Ok((summary, used)),
                 Err(ModelError { kind: ModelErrorKind::Transient { retry_after }, message })
                     if failures < reply::RETRIES =>
@@ -117,6 +123,7 @@ async fn summary_of(
     model: &Arc<dyn Model>,
     request: ModelRequest,
     used: &mut Usage,
+    switch: &mut Option<(ModelName, ModelName, String)>,
 ) -> Result<String, ModelError> {
     let before = *used;
     let mut stream = model.reply(request).await?;
@@ -126,7 +133,8 @@ async fn summary_of(
             ReplyPart::Text(piece) => summary.push_str(&piece),
             // The last one counts.
             ReplyPart::Usage(usage) => *used = before.plus(usage),
-            ReplyPart::Thought(_) | ReplyPart::Call { .. } | ReplyPart::Switched { .. } => {}
+            ReplyPart::Switched { from, to, reason } => *switch = Some((from, to, reason)),
+            ReplyPart::Thought(_) | ReplyPart::Call { .. } => {}
         }
         if summary.len() > MAX_SUMMARY {
             summary.truncate(summary.floor_char_boundary(MAX_SUMMARY));

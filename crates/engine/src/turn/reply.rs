@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use loggia_domain::{
-    AssistantMessage, BoxFuture, CallId, EventBody, MessageId, Model, ModelError, ModelErrorKind,
+    AssistantMessage, BoxFuture, CallId, EventBody, MessageId, Model, ModelError, ModelErrorKind, ModelName,
     ModelRequest, Passing, ReplyPart, SessionId, Store, StoreError, ToolCall, TurnId, Usage,
 };
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -39,6 +39,9 @@ const MAX_CALLS: usize = 128;
 /// The longest reply, calls and thoughts included: a model that does not stop is stopped here. It is one event, and
 /// less than the longest prompt; the longest replies that providers allow have a quarter of it.
 const MAX_REPLY: usize = 2 << 20;
+
+/// How much is kept of why a model was replaced: a provider may send a page.
+const MAX_REASON: usize = 2 << 10;
 
 /// A reply that came to its end.
 pub(super) struct Replied {
@@ -81,6 +84,13 @@ impl Turn {
             })
             .await;
             match part {
+                Some(Ok(ReplyPart::Switched { from, to, reason })) => {
+                    let told = state.turn.as_ref().and_then(|turn| turn.stand_in.as_ref());
+                    if told != Some(&to) {
+                        let event = switched(&self.shared.masker, from, to, &reason);
+                        self.link.record(vec![event]).await?;
+                    }
+                }
                 Some(Ok(part)) => {
                     coming.take(part);
                     if coming.length > MAX_REPLY {
@@ -104,6 +114,14 @@ impl Turn {
             }
         }
     }
+}
+
+/// That another model replies, as everybody is told.
+pub(super) fn switched(masker: &Masker, from: ModelName, to: ModelName, reason: &str) -> EventBody {
+    tracing::warn!(from = from.0, to = to.0, "another model replies");
+    let mut reason = masker.mask(reason).into_owned();
+    reason.truncate(reason.floor_char_boundary(MAX_REASON));
+    EventBody::ModelSwitched { from, to, reason }
 }
 
 /// Waits before the model is asked again, and says so.
@@ -173,9 +191,8 @@ impl<'a> Coming<'a> {
                 }
             }
             ReplyPart::Usage(usage) => self.usage = usage,
-            ReplyPart::Switched { from, to, reason } => {
-                tracing::warn!(from = from.0, to = to.0, reason, "another model replies");
-            }
+            // Recorded before it is taken.
+            ReplyPart::Switched { .. } => {}
         }
     }
 

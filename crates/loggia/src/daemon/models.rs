@@ -1,19 +1,19 @@
-//! The models a daemon has: one that plays a script, or none.
+//! The models a daemon has: one that plays a script, or none; then a search answers.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use loggia_domain::{Model, ModelCatalogue, ModelError, ModelErrorKind, ModelName};
-use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
+use loggia_domain::{ModelCatalogue, ModelName};
+use loggia_models::{Script, ScriptedCatalogue, ScriptedModel, SearchingCatalogue};
 
 use super::DaemonError;
 
 /// What the name of a model that plays a script begins with.
 const SCRIPTED: &str = "scripted:";
 
-/// The models behind a name; without one, none.
+/// The models behind a name; without one, a search of the workspace, which says that no model is set.
 pub(crate) fn find(name: Option<&str>) -> Result<Arc<dyn ModelCatalogue>, DaemonError> {
-    let Some(name) = name else { return Ok(Arc::new(NoModel)) };
+    let Some(name) = name else { return Ok(Arc::new(SearchingCatalogue::alone())) };
     let Some(path) = name.strip_prefix(SCRIPTED).filter(|path| !path.is_empty()).map(Path::new) else {
         return Err(DaemonError::UnknownModel { name: name.to_owned() });
     };
@@ -23,18 +23,6 @@ pub(crate) fn find(name: Option<&str>) -> Result<Arc<dyn ModelCatalogue>, Daemon
         Script::parse(&text).map_err(|source| DaemonError::Script { path: path.to_owned(), source })?;
     let model = ScriptedModel::named(ModelName(name.to_owned()), script);
     Ok(Arc::new(ScriptedCatalogue::single(Arc::new(model))))
-}
-
-/// No model: everything works but prompts, and those say what to do.
-#[derive(Debug)]
-struct NoModel;
-
-impl ModelCatalogue for NoModel {
-    fn find(&self, _: Option<&ModelName>) -> Result<Arc<dyn Model>, ModelError> {
-        let message =
-            "no model is configured; start the server with `--model scripted:FILE`, or set `model.default`";
-        Err(ModelError { kind: ModelErrorKind::NotConfigured, message: message.to_owned() })
-    }
 }
 
 #[cfg(test)]
@@ -66,9 +54,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_model_prompts_say_what_to_do() {
-        let error = find(None).unwrap().find(None).err().unwrap();
-        assert_eq!(error.kind, ModelErrorKind::NotConfigured);
-        assert!(error.message.contains("--model scripted:FILE"), "{error}");
+    fn without_a_model_a_search_answers() {
+        let models = find(None).unwrap();
+        assert!(models.find(None).unwrap().info().name.is_none());
+        assert!(models.find(Some(&ModelName("openai:gpt".to_owned()))).is_err());
     }
 }

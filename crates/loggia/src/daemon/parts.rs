@@ -13,18 +13,18 @@ use loggia_wire::child::Keeper;
 use tokio_util::sync::CancellationToken;
 
 use super::directories::RuntimeDirectory;
-use super::{DaemonError, Settings, models};
+use super::{DaemonError, Settings, doctor, models};
 use crate::config::places::Places;
 
 /// The hidden command under which our own executable keeps what it runs.
 const KEEPER: &str = "__supervise";
 
 /// Everything that can be had before anything runs.
-#[derive(Debug)]
 pub(crate) struct Prepared {
     engine: loggia_engine::Parts,
     engine_settings: loggia_engine::Settings,
     door_settings: loggia_http::Settings,
+    examine: loggia_http::Examine,
 }
 
 impl Prepared {
@@ -49,7 +49,9 @@ impl Prepared {
             policy: settings.policy.clone(),
             ..loggia_engine::Settings::new(places.data().to_owned())
         };
+        let examine = doctor::examiner(places, runtime, Arc::clone(&runner));
         Ok(Self {
+            examine,
             engine: loggia_engine::Parts { store, models, tools, runner, index },
             engine_settings,
             door_settings: door_settings(settings, places),
@@ -58,11 +60,11 @@ impl Prepared {
 
     /// Starts the engine and puts its door in front of it.
     pub(crate) async fn start(self, stop: CancellationToken) -> Result<(Engine, Door), DaemonError> {
-        let Self { engine: parts, engine_settings, door_settings } = self;
+        let Self { engine: parts, engine_settings, door_settings, examine } = self;
         let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
         let engine = Engine::start(parts, engine_settings).await;
         let engine = engine.map_err(|source| DaemonError::Engine { source })?;
-        let parts = loggia_http::Parts { engine: engine.clone(), models, index, stop };
+        let parts = loggia_http::Parts { engine: engine.clone(), models, index, examine, stop };
         // Tokens are read from a disk.
         let door = tokio::task::spawn_blocking(move || Door::new(parts, door_settings)).await;
         let door = match door {

@@ -111,7 +111,7 @@ impl Summary {
         if let Some(fingerprint) = &self.fingerprint {
             fact("fingerprint", fingerprint);
         }
-        fact("model", self.model.as_deref().unwrap_or("none: prompts need `--model scripted:FILE`"));
+        fact("model", self.model.as_deref().unwrap_or("none: prompts are answered by searching"));
         if self.workspaces.is_empty() {
             fact(
                 "workspace",

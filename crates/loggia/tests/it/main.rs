@@ -12,6 +12,7 @@ mod http_faults;
 mod http_guide;
 mod inspect;
 mod logs;
+mod no_model;
 mod page;
 mod serve;
 mod serve_details;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use loggia_domain::{JsonText, ReplyPart, Usage};
+use loggia_domain::{JsonText, ModelName, ReplyPart, Usage};
 use serde::Deserialize;
 
 use crate::scripted::fields::{Fields, ScriptError};
@@ -96,11 +96,13 @@ fn part(mut fields: Fields<'_>) -> Result<Part, ScriptError> {
         fields.take("wait_ms")?.map(|time| Part::Wait(Duration::from_millis(time))),
         fields.take("hang")?.filter(|hang| *hang).map(|_| Part::Hang),
         fields.table("error", "an error")?.map(error).transpose()?,
+        fields.table("switched", "a switch")?.map(switched).transpose()?,
     ];
     let mut said = said.into_iter().flatten();
     let (first, second) = (said.next(), said.next());
-    let one_thing = fields
-        .fault("a part is one of `text`, `thought`, `call`, `tokens`, `wait_ms`, `hang = true` and `error`");
+    let one_thing = fields.fault(
+        "a part is one of `text`, `thought`, `call`, `tokens`, `wait_ms`, `hang = true`, `error` and `switched`",
+    );
     fields.finish()?;
     match (first, second) {
         (Some(part), None) => Ok(part),
@@ -138,6 +140,13 @@ fn error(mut fields: Fields<'_>) -> Result<Part, ScriptError> {
     }
     fields.finish()?;
     Ok(Part::Fail { kind, message, retry_after })
+}
+
+fn switched(mut fields: Fields<'_>) -> Result<Part, ScriptError> {
+    let (from, to) = (ModelName(fields.need("from")?), ModelName(fields.need("to")?));
+    let reason = fields.need("reason")?;
+    fields.finish()?;
+    Ok(Part::Say(ReplyPart::Switched { from, to, reason }))
 }
 
 fn usage(mut fields: Fields<'_>) -> Result<Usage, ScriptError> {

@@ -9,3 +9,4 @@ mod fallback;
 mod logs;
 mod mock;
 mod scripted;
+mod searching;

@@ -36,7 +36,9 @@ async fn says(model: &ScriptedModel, text: &str) -> String {
                 format!("call {tool} {arguments}")
             }
             Ok(ReplyPart::Usage(Usage { input, output, .. })) => format!("usage {input} {output}"),
-            Ok(part @ ReplyPart::Switched { .. }) => panic!("a script has one model: {part:?}"),
+            Ok(ReplyPart::Switched { from, to, reason }) => {
+                format!("{} instead of {}: {reason}", to.0, from.0)
+            }
             Err(error) => format!("{:?}: {}", error.kind, error.message),
         });
     }
@@ -237,7 +239,7 @@ fn values_of_the_wrong_kind_are_named_with_their_line() {
 
 #[test]
 fn a_part_is_one_thing() {
-    let rule = "a part is one of `text`, `thought`, `call`, `tokens`, `wait_ms`, `hang = true` and `error`";
+    let rule = "a part is one of `text`, `thought`, `call`, `tokens`, `wait_ms`, `hang = true`, `error` and `switched`";
     for parts in ["{ text = \"a\", hang = true }", "{}", "{ hang = false }"] {
         check_fault(&format!("[[reply]]\nparts = [{parts}]"), &format!("line 2: {rule}"));
     }

@@ -22,7 +22,10 @@ pub use doctor::{DoctorCheck, DoctorReport};
 pub use endpoint::{ENDPOINTS, Endpoint, Verb};
 pub use health::{CheckState, Health, HealthChecks, HealthStatus};
 pub use index::{ChangesParams, ChangesResult, IndexState, IndexStatus, RejectedChange};
-pub use model::{CurrentModel, ListedModel, ModelList, ProviderProblem};
+pub use model::{
+    CurrentModel, ListedModel, ModelAbility, ModelList, ModelPrice, ProviderProblem, TestModelParams,
+    TestModelResult,
+};
 pub use page::{PageCode, PageCodeParams, PageSession, PageSessionParams};
 pub use policy::{
     CommandMode, Decision, HardLinks, Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample,
@@ -81,6 +84,8 @@ bodies! {
     UndoResult = "undo_result" from SERVER,
     ModelList = "model_list" from SERVER,
     CurrentModel = "current_model" from CLIENT,
+    TestModelParams = "test_model_params" from CLIENT,
+    TestModelResult = "test_model_result" from SERVER,
     PairStartResult = "pair_start_result" from SERVER,
     PairParams = "pair_params" from CLIENT,
     PairResult = "pair_result" from SERVER,

@@ -46,11 +46,11 @@ pub use http::{
     BODIES, Budget, ChangesParams, ChangesResult, CheckState, CommandMode, CreateSessionParams,
     CreateTokenParams, CreatedToken, CurrentModel, Decision, DoctorCheck, DoctorReport, ENDPOINTS, Endpoint,
     Event, EventPage, FieldProblem, ForkSessionParams, HardLinks, Health, HealthChecks, HealthStatus,
-    HitKind, IndexState, IndexStatus, ListedModel, ModelList, PageCode, PageCodeParams, PageSession,
+    HitKind, IndexState, IndexStatus, ListedModel, ModelAbility, ModelList, ModelPrice, PageCode, PageCodeParams, PageSession,
     PageSessionParams, PairParams, PairResult, PairStartResult, Policy, PolicyCheckParams, PolicyCheckResult,
     PolicyExample, PolicyLimits, PolicyPreset, PolicyRule, Problem, ProblemType, ProviderProblem,
     RegisterWorkspaceParams, RejectedChange, RenameSessionParams, RiskLevel, STRICT_BODIES, Sandbox, Scope,
-    SearchHit, SearchResult, Session, SessionModel, SessionPage, SessionStatus, TokenInfo, TokenList,
+    SearchHit, SearchResult, Session, SessionModel, SessionPage, SessionStatus, TestModelParams, TestModelResult, TokenInfo, TokenList,
     UndoParams, UndoResult, Verb, Workspace, WorkspacePage,
 };
 pub use ids::{
@@ -68,6 +68,6 @@ pub use server::{
     ClientEcho, CommandRequestApproval, Hunk, MessageFinal, ModelCapability, ModelInfo, NoticeKind,
     OutputStream, PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage, RetrieveStatus,
     ServerCapability, ServerHello, ServerInfo, ServerMessage, SessionNotice, SessionState,
-    SessionStateUpdate, Stamp, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval, ToolStatus,
-    UnknownCapability,
+    SessionStateUpdate, Stamp, Thinking, Token, TokenUsage, ToolExecute, ToolOutput, ToolRequestApproval,
+    ToolStatus, UnknownCapability,
 };

@@ -50,6 +50,11 @@ fn about_session() -> BoxedStrategy<EventBody> {
         (text(), option::of(text()), actor()).prop_map(|(model, reason, by)| {
             EventBody::ModelChanged { model: ModelName(model), reason, by }
         }),
+        (text(), text(), text()).prop_map(|(from, to, reason)| EventBody::ModelSwitched {
+            from: ModelName(from),
+            to: ModelName(to),
+            reason
+        }),
         actor().prop_map(|by| EventBody::SessionClosed { by }),
     ]
     .boxed()

@@ -131,6 +131,15 @@ fn sessions() -> Vec<Sample> {
             r#"{"model":"a:b","by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"console","role":"admin"}}}"#,
         ),
         (
+            EventBody::ModelSwitched {
+                from: ModelName("anthropic:large".to_owned()),
+                to: ModelName("ollama:small".to_owned()),
+                reason: "overloaded".to_owned(),
+            },
+            "model_switched",
+            r#"{"from":"anthropic:large","to":"ollama:small","reason":"overloaded"}"#,
+        ),
+        (
             EventBody::SessionClosed { by: client(Door::Inside, Role::Watch) },
             "session_closed",
             r#"{"by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"inside","role":"watch"}}}"#,

@@ -67,6 +67,20 @@ impl From<ModelChanged<'_>> for EventBody {
 }
 
 #[derive(Serialize, Deserialize)]
+pub(super) struct ModelSwitched<'a> {
+    pub(super) from: Str<'a>,
+    pub(super) to: Str<'a>,
+    pub(super) reason: Str<'a>,
+}
+
+impl From<ModelSwitched<'_>> for EventBody {
+    fn from(row: ModelSwitched<'_>) -> Self {
+        let ModelSwitched { from, to, reason } = row;
+        Self::ModelSwitched { from: ModelName(from.into()), to: ModelName(to.into()), reason: reason.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 pub(super) struct SessionClosed<'a> {
     pub(super) by: StoredActor<'a>,
 }

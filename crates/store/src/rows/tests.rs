@@ -17,6 +17,7 @@ fn expected_kind(body: &EventBody) -> &'static str {
         EventBody::SessionOpened { .. } => "session_opened",
         EventBody::SessionRenamed { .. } => "session_renamed",
         EventBody::ModelChanged { .. } => "model_changed",
+        EventBody::ModelSwitched { .. } => "model_switched",
         EventBody::SessionClosed { .. } => "session_closed",
         EventBody::InstructionQueued { .. } => "instruction_queued",
         EventBody::TurnStarted { .. } => "turn_started",

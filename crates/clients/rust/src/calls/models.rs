@@ -1,6 +1,6 @@
 //! Models: which there are, and which is the default.
 
-use loggia_protocol_agent_server::{CurrentModel, ModelList};
+use loggia_protocol_agent_server::{CurrentModel, ModelList, TestModelParams, TestModelResult};
 
 use crate::client::Ask;
 use crate::{Client, Error};
@@ -28,5 +28,13 @@ impl Client {
     /// See [`Error`].
     pub async fn put_current_model(&self, model: &CurrentModel) -> Result<CurrentModel, Error> {
         self.ask(Ask::put(&["v1", "models", "current"]).json(model)).await
+    }
+
+    /// Asks a model for one word; without a name, that of new sessions. It may cost something.
+    ///
+    /// # Errors
+    /// See [`Error`]. A model that does not work is no error: the answer says so.
+    pub async fn test_model(&self, params: &TestModelParams) -> Result<TestModelResult, Error> {
+        self.ask(Ask::post(&["v1", "models", "test"]).json(params)).await
     }
 }

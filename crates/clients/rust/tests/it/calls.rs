@@ -6,7 +6,7 @@ use loggia_client::{Client, Error, Page};
 use loggia_protocol_agent_server::{
     ChangesParams, CreateSessionParams, CreateTokenParams, CurrentModel, ENDPOINTS, Endpoint,
     ForkSessionParams, HitKind, PageCodeParams, PairParams, PolicyCheckParams, RegisterWorkspaceParams,
-    RenameSessionParams, Scope, SessionId, TokenId, UndoParams, Verb, WorkspaceId,
+    RenameSessionParams, Scope, SessionId, TestModelParams, TokenId, UndoParams, Verb, WorkspaceId,
 };
 
 use crate::play::{Play, Request};
@@ -100,6 +100,9 @@ async fn call(client: &Client, endpoint: &Endpoint) -> Option<Result<(), Error>>
         (Verb::Get, "/v1/models/current") => client.current_model().await.map(drop),
         (Verb::Put, "/v1/models/current") => {
             client.put_current_model(&read::<CurrentModel>("current_model")).await.map(drop)
+        }
+        (Verb::Post, "/v1/models/test") => {
+            client.test_model(&read::<TestModelParams>("test_model_params")).await.map(drop)
         }
         (Verb::Post, "/v1/pair/start") => client.start_pairing().await.map(drop),
         (Verb::Post, "/v1/pair") => client.pair(&read::<PairParams>("pair_params")).await.map(drop),

@@ -159,6 +159,8 @@ pub(super) const FACTS: &[Facts] = &[
     get("/v1/tokens", "listTokens", "The tokens, without their secrets"),
     post("/v1/tokens", "createToken", "A new token; this answer alone shows it").good(&[201]).bad(&[409]),
     delete("/v1/tokens/{token_id}", "revokeToken", "Ends a token").good(&[204]),
+    post("/v1/models/test", "testModel", "Asks a model for one word, which may cost something")
+        .optional_body(),
     get("/v1/doctor", "getDoctorReport", "What is set up and what works"),
     post("/v1/stop", "stop", "Stops the server").good(&[202]),
     stream("/v1/stream", "streamServer", "What belongs to no session, as it happens"),

@@ -2,11 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use loggia_domain::Workspace;
+use loggia_domain::{Finding, FindingLevel, Workspace};
 use loggia_protocol_agent_server::{CheckState, DoctorCheck, DoctorReport};
 
 use crate::door::Inner;
 use crate::rest::{Answer, Shared, blocking, health};
+
+/// What to do without a model.
+const SET_A_MODEL: &str = "set a provider's key or start a server such as Ollama, then choose a model with `loggia \
+    model use PROVIDER:MODEL`";
 
 pub(crate) async fn doctor(State(inner): Shared) -> Answer<Json<DoctorReport>> {
     let workspaces = inner.parts.engine.workspaces().await;
@@ -31,20 +35,27 @@ pub(crate) async fn doctor(State(inner): Shared) -> Answer<Json<DoctorReport>> {
             check("index", state, message, None)
         }
     });
+    let models = inner.parts.models.doctor();
+    let (models, machine) = tokio::join!(models, (inner.parts.examine)());
+    checks.extend(models.into_iter().chain(machine).map(found));
+    let version = inner.settings.version.clone();
     let places =
         blocking(move || workspaces.iter().map(|workspace| place(&inner, workspace)).collect::<Vec<_>>());
     checks.extend(places.await?);
-    Ok(Json(DoctorReport { checks }))
+    Ok(Json(DoctorReport { version, checks }))
 }
 
 fn model(inner: &Inner) -> DoctorCheck {
     let chosen = inner.parts.engine.default_model();
     let message = match inner.parts.models.find(chosen.as_ref()) {
+        Ok(model) if model.info().name.is_none() => {
+            "no model is set; prompts are answered by searching the workspace".to_owned()
+        }
         Ok(model) => format!("new sessions use `{}`", model.info().name.0),
         Err(error) => error.message,
     };
     let state = health::model(inner);
-    let hint = (state != CheckState::Ok).then_some("choose one with `PUT /v1/models/current`");
+    let hint = (state != CheckState::Ok).then_some(SET_A_MODEL);
     check("model", state, message, hint)
 }
 
@@ -67,6 +78,17 @@ fn place(inner: &Inner, workspace: &Workspace) -> DoctorCheck {
             check(&name, CheckState::Failed, error.to_string(), Some("correct or remove the policy's file"))
         }
     }
+}
+
+fn found(finding: Finding) -> DoctorCheck {
+    let Finding { about, level, message, hint } = finding;
+    let state = match level {
+        FindingLevel::Ok => CheckState::Ok,
+        FindingLevel::Absent => CheckState::Absent,
+        FindingLevel::Warning => CheckState::Degraded,
+        FindingLevel::Error => CheckState::Failed,
+    };
+    DoctorCheck { name: about, state, message, hint }
 }
 
 fn check(name: &str, state: CheckState, message: String, hint: Option<&str>) -> DoctorCheck {

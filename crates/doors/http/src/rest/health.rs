@@ -27,6 +27,8 @@ pub(crate) async fn health(State(inner): Shared) -> Json<Health> {
 pub(super) fn model(inner: &Inner) -> CheckState {
     let chosen = inner.parts.engine.default_model();
     match inner.parts.models.find(chosen.as_ref()) {
+        // A search answers, and is no model.
+        Ok(model) if model.info().name.is_none() => CheckState::Absent,
         Ok(_) => CheckState::Ok,
         Err(error) => match error.kind {
             ModelErrorKind::NotConfigured if chosen.is_none() => CheckState::Absent,

@@ -1,10 +1,15 @@
-//! `/v1/models`: which there are, and which new sessions use.
+//! `/v1/models`: which there are, which new sessions use, and whether one works.
+
+mod test;
+
+pub(crate) use test::test;
 
 use axum::Json;
 use axum::extract::State;
-use loggia_domain::{ModelInfo, ModelName};
+use loggia_domain::{ModelAbilities, ModelInfo, ModelName, Price};
 use loggia_protocol_agent_server::{
-    CurrentModel, ListedModel, ModelCapability, ModelList, ProviderProblem, SessionModel,
+    CurrentModel, ListedModel, ModelAbility, ModelCapability, ModelList, ModelPrice, ProviderProblem,
+    SessionModel,
 };
 
 use crate::body::Body;
@@ -12,6 +17,7 @@ use crate::door::Inner;
 use crate::problem::Problem;
 use crate::rest::{Answer, Shared, blocking};
 use crate::{model_name, nearest};
+use crate::to_wire::dollars;
 
 /// How many names are suggested for one that is not known.
 const SUGGESTED: usize = 3;
@@ -33,6 +39,7 @@ pub(crate) async fn current(State(inner): Shared) -> Answer<Json<CurrentModel>> 
         Some(name) => Some(name),
         None => inner.parts.models.find(None).ok().map(|model| model.info().name),
     };
+    let chosen = chosen.filter(|name| !name.is_none());
     let name = chosen.ok_or_else(|| Problem::not_found("no model is set; choose one with PUT"))?;
     Ok(Json(current_model(&name)))
 }
@@ -88,5 +95,22 @@ pub(crate) fn listed(info: &ModelInfo) -> ListedModel {
         capabilities: vec![ModelCapability::Chat, ModelCapability::Refactor],
         context_tokens: Some(info.context_tokens),
         local: info.local,
+        abilities: abilities(info.abilities),
+        price: info.price.map(price),
+    }
+}
+
+fn abilities(abilities: ModelAbilities) -> Vec<ModelAbility> {
+    let ModelAbilities { tools, images, reasoning } = abilities;
+    let all =
+        [(tools, ModelAbility::Tools), (images, ModelAbility::Images), (reasoning, ModelAbility::Reasoning)];
+    all.into_iter().filter(|(can, _)| *can).map(|(_, ability)| ability).collect()
+}
+
+fn price(price: Price) -> ModelPrice {
+    ModelPrice {
+        input_usd: dollars(price.input),
+        cached_input_usd: dollars(price.cached_input),
+        output_usd: dollars(price.output),
     }
 }

@@ -41,7 +41,8 @@ pub(super) fn stored_session(inner: &Inner, id: SessionId, state: &State) -> wir
 
 /// What a session without a model of its own uses.
 pub(super) fn default_model(inner: &Inner) -> Option<ModelName> {
-    inner.parts.models.find(None).ok().map(|model| model.info().name)
+    let name = inner.parts.models.find(None).ok()?.info().name;
+    (!name.is_none()).then_some(name)
 }
 
 fn status(status: Status) -> wire::SessionStatus {

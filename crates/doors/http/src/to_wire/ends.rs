@@ -7,6 +7,7 @@ use wire::{ErrorBody, ErrorCode, ServerMessage};
 
 use crate::to_wire::names::tool_name;
 use crate::to_wire::past::Past;
+use crate::to_wire::state::dollars;
 
 /// What becomes of a turn when the server stops or is killed.
 const INTERRUPTED: &str = "the server was stopped while this turn ran; what was done until then is kept, and \
@@ -33,6 +34,7 @@ pub(super) fn ended(
         files_modified: turn.map_or(0, |turn| turn.files.len() as u64),
         tools_used: tools,
         success: *end == TurnEnd::Done,
+        cost_usd: usage.micro_dollars.map(dollars),
     };
     let message = turn.map(|turn| turn.text.clone()).unwrap_or_default();
     let last = wire::MessageFinal { message, metadata, stamp: stamp.clone() };

@@ -89,6 +89,7 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
         EventBody::TurnEnded { end, usage, by } => ends::ended(end, by.as_ref(), *usage, past, stamp),
         EventBody::SessionRenamed { .. }
         | EventBody::ModelChanged { .. }
+        | EventBody::ModelSwitched { .. }
         | EventBody::SessionClosed { .. }
         | EventBody::TurnContinued { .. }
         | EventBody::Undone { .. }

@@ -23,6 +23,13 @@ pub(super) fn notice(body: &EventBody, stamp: Stamp) -> Option<ServerMessage> {
             let message = format!("{} changed the model to {model}{why}", actor_name(by));
             SessionNotice { model: Some(model.clone()), ..plain(NoticeKind::ModelChanged, by, message) }
         }
+        EventBody::ModelSwitched { from: ModelName(from), to: ModelName(to), reason } => {
+            let message = format!("{to} replies instead of {from}: {reason}");
+            SessionNotice {
+                model: Some(to.clone()),
+                ..plain(NoticeKind::ModelSwitched, &Actor::Engine, message)
+            }
+        }
         EventBody::Undone { files, by, .. } => {
             let message = format!("{} undid a turn: {}", actor_name(by), count(files));
             SessionNotice { files: paths(files), ..plain(NoticeKind::Undone, by, message) }

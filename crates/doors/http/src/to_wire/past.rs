@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use loggia_domain::{
     Actor, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId, Event, EventBody, Executor, FileChange,
-    Patch, PatchId, Plan, Question, ToolCall, TurnEnd, TurnId,
+    Patch, PatchId, Plan, Question, ToolCall, TurnEnd, TurnId, Usage,
 };
 use loggia_engine::{CallStage, MAX_APPLIED, OpenCall, Said, State};
 
@@ -31,6 +31,8 @@ pub(crate) struct Past {
     checkpoints: BTreeMap<CheckpointId, (TurnId, Vec<PatchId>)>,
     /// The plan's current step, and how many it has.
     pub(super) plan: (usize, usize),
+    /// What the session has used in all.
+    pub(super) usage: Usage,
 }
 
 /// A turn.
@@ -96,6 +98,7 @@ impl Past {
             applied: Vec::new(),
             checkpoints: BTreeMap::new(),
             plan: (0, 0),
+            usage: Usage::NONE,
         }
     }
 
@@ -121,6 +124,7 @@ impl Past {
                 .map(|entry| (entry.checkpoint, (entry.turn, entry.patches.clone())))
                 .collect(),
             plan: state.plan.as_ref().map_or((0, 0), place),
+            usage: state.usage,
         }
     }
 
@@ -136,7 +140,11 @@ impl Past {
                     turn.by = by.clone();
                 }
             }
-            EventBody::MessageEnded { message, .. } => self.in_turn(|turn| turn.text = message.text.clone()),
+            EventBody::MessageEnded { message, usage, .. } => {
+                self.usage = self.usage.plus(*usage);
+                self.in_turn(|turn| turn.text = message.text.clone());
+            }
+            EventBody::HistoryCompacted { usage, .. } => self.usage = self.usage.plus(*usage),
             EventBody::ToolRequested { call } => self.request(call),
             EventBody::PatchProposed { patch } => {
                 self.at(patch.call, |call| call.patches.push(patch.id));
@@ -199,14 +207,14 @@ impl Past {
             EventBody::SessionOpened { .. }
             | EventBody::SessionRenamed { .. }
             | EventBody::ModelChanged { .. }
+            | EventBody::ModelSwitched { .. }
             | EventBody::SessionClosed { .. }
             | EventBody::InstructionQueued { .. }
             | EventBody::ContextUpdated { .. }
             | EventBody::Retrieved { .. }
             | EventBody::BatchStarted { .. }
             | EventBody::ChangeCollected { .. }
-            | EventBody::BatchEnded { .. }
-            | EventBody::HistoryCompacted { .. } => {}
+            | EventBody::BatchEnded { .. } => {}
         }
     }
 

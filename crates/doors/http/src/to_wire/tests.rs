@@ -10,7 +10,7 @@ use loggia_domain::{
     TurnEnd, TurnFailure, TurnId, Usage, WorkspaceId,
 };
 use loggia_engine::{Orphans, ReplyPiece, State, Told};
-use loggia_protocol_agent_server::ServerMessage;
+use loggia_protocol_agent_server::{ServerMessage, SessionState};
 
 use crate::to_wire::journal::{journal, listed};
 use crate::to_wire::{Arrival, Listener, Manners, Past, Teller, pending, snapshot, state};
@@ -360,6 +360,11 @@ fn beside_turns() -> Story {
             by: Actor::Engine,
         })
         .prompt(web.clone(), "go")
+        .tell(EventBody::ModelSwitched {
+            from: loggia_domain::ModelName("ollama:m".to_owned()),
+            to: loggia_domain::ModelName("openai:n".to_owned()),
+            reason: "nobody answers".to_owned(),
+        })
         .request(&[call(1, "edit_file", "{}")])
         .propose(&[patch(1, 1, "a.rs", 1)])
         .tell(EventBody::CheckpointTaken { checkpoint })
@@ -454,7 +459,9 @@ fn every_change_of_the_state_is_told_before_anything_else_can_be_asked() {
             }
             // A patch that was only proposed is shown with the next event about it.
             let alone = matches!(event.body, EventBody::PatchProposed { .. });
-            assert!(alone || known == past.state() || !past.proposed.is_empty(), "{event:?}");
+            // What was used is told with the end of the turn.
+            let now = SessionState { usage: known.usage, ..past.state() };
+            assert!(alone || known == now || !past.proposed.is_empty(), "{event:?}");
         }
         assert_eq!(known, past.state());
     }

@@ -1,5 +1,8 @@
 //! Models over the wire.
 
+use std::sync::Arc;
+
+use loggia_models::SearchingCatalogue;
 use serde_json::json;
 
 use crate::support::Builder;
@@ -36,4 +39,60 @@ async fn an_unknown_model_is_refused_with_the_nearest_names() {
     let body = r#"{"provider":"scripted","model_name":"small","options":{"temperature":1}}"#;
     assert_eq!(house.ask("PUT", "/v1/models/current", body).await.problem(), "422 invalid-body /options");
     assert_eq!(house.get("/v1/models/current").await.json()["model_name"], "model");
+}
+
+#[tokio::test]
+async fn a_model_is_tested_with_one_short_call() {
+    let script = r#"
+        [[reply]]
+        parts = [{ text = "ok" }]
+        usage = { input = 9, cached = 4, output = 1, micro_dollars = 21 }
+
+        [[reply]]
+        parts = [{ error = { kind = "permanent", message = "the key is wrong" } }]
+    "#;
+    let house = Builder::new().world(|world| world.model("scripted:small")).start(script).await;
+    let works = house.ask("POST", "/v1/models/test", "").await.ok(200).json();
+    assert_eq!((&works["works"], &works["model"]["model_name"]), (&json!(true), &json!("model")));
+    assert!(works["first_piece_ms"].is_u64() && works.get("hint").is_none(), "{works}");
+    let used = json!({"input_tokens": 9, "output_tokens": 1, "cached_tokens": 4, "cost_usd": 0.000_021});
+    assert_eq!(works["usage"], used);
+    let request = house.world.model.requests().pop().unwrap();
+    assert!(request.tools.is_empty() && request.max_output.is_some());
+    let body = json!({"model": {"provider": "scripted", "model_name": "model"}}).to_string();
+    let fails = house.ask("POST", "/v1/models/test", &body).await.ok(200).json();
+    assert_eq!((&fails["works"], &fails["message"]), (&json!(false), &json!("the key is wrong")));
+    assert!(fails["hint"].is_string() && fails.get("usage").is_none(), "{fails}");
+    let body = json!({"model": {"provider": "scripted", "model_name": "smal"}}).to_string();
+    let unknown = house.ask("POST", "/v1/models/test", &body).await;
+    assert_eq!(unknown.problem(), "422 invalid-body /model/model_name");
+    let reader = house.token("read").await;
+    assert_eq!(house.ask_as(Some(&reader), "POST", "/v1/models/test", "").await.status, 403);
+}
+
+#[tokio::test]
+async fn no_model_is_told_as_none_everywhere() {
+    let house =
+        Builder::new().world(|world| world.models(Arc::new(SearchingCatalogue::alone()))).start("").await;
+    let list = house.get("/v1/models").await.ok(200).json();
+    assert_eq!((&list["models"], &list["errors"][0]["provider"]), (&json!([]), &json!("none")));
+    assert_eq!(house.get("/v1/models/current").await.status, 404);
+    let health = house.get("/v1/health").await.ok(200).json();
+    assert_eq!((&health["status"], &health["checks"]["model"]), (&json!("ok"), &json!("absent")));
+    let report = house.get("/v1/doctor").await.ok(200).json();
+    let model = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "model").unwrap();
+    assert_eq!(model["state"], "absent");
+    assert!(model["hint"].as_str().unwrap().contains("loggia model use"), "{model}");
+    let test = house.ask("POST", "/v1/models/test", "").await.ok(200).json();
+    assert_eq!((&test["works"], test.get("model")), (&json!(false), None));
+    let session = house.session().await;
+    let session = house.get(&format!("/v1/sessions/{session}")).await.ok(200).json();
+    assert_eq!(session.get("model"), None);
+}
+
+#[tokio::test]
+async fn a_model_is_listed_with_what_it_can_do() {
+    let list = Builder::new().start("").await.get("/v1/models").await.ok(200).json();
+    assert_eq!(list["models"][0]["abilities"], json!(["tools"]));
+    assert_eq!(list["models"][0].get("price"), None, "an unknown price is absent");
 }

@@ -34,6 +34,29 @@ async fn the_doctor_looks_at_every_workspace() {
 }
 
 #[tokio::test]
+async fn the_doctor_tells_what_others_found() {
+    use loggia_domain::{Finding, FindingLevel};
+    let findings = vec![
+        Finding::ok("git", "`/usr/bin/git`"),
+        Finding::of("sandbox", FindingLevel::Error, "none works", "install bubblewrap"),
+        Finding::of("room", FindingLevel::Warning, "little is left", "make room"),
+        Finding { level: FindingLevel::Absent, ..Finding::ok("configuration directory", "there is none") },
+    ];
+    let house = Builder::new().examine(findings).start("").await;
+    let report = house.get("/v1/doctor").await.ok(200).json();
+    assert_eq!(report["version"], "1.2.3");
+    let checks = report["checks"].as_array().unwrap();
+    let of = |name: &str| checks.iter().find(|check| check["name"] == name).unwrap().clone();
+    assert_eq!(of("git"), serde_json::json!({"name": "git", "state": "ok", "message": "`/usr/bin/git`"}));
+    let states = ["sandbox", "room", "configuration directory"].map(|name| of(name)["state"].clone());
+    assert_eq!(states, ["failed", "degraded", "absent"]);
+    assert_eq!(of("sandbox")["hint"], "install bubblewrap");
+    // Paths are for those who run the server.
+    let driver = house.token("drive").await;
+    assert_eq!(house.ask_as(Some(&driver), "GET", "/v1/doctor", "").await.status, 403);
+}
+
+#[tokio::test]
 async fn metrics_count_what_happened() {
     let script = "[[reply]]\nparts = [{ text = \"Done.\" }]\nusage = { input = 5, output = 2 }\n";
     let house = Builder::new().start(script).await;

@@ -86,3 +86,47 @@ async fn the_stream_without_a_session_tells_who_is_where() {
     drop(editor);
     assert_eq!(notice(&mut wall).await, of("left", "editor"));
 }
+
+#[tokio::test]
+async fn every_screen_is_told_that_another_model_replies_and_what_it_cost() {
+    let script = r#"
+        [[reply]]
+        parts = [
+            { switched = { from = "big:one", to = "small:one", reason = "it is overloaded" } },
+            { text = "Hello." },
+        ]
+        usage = { input = 100, cached = 40, output = 10, micro_dollars = 1500 }
+
+        [[reply]]
+        parts = [{ text = "Hello again." }]
+        usage = { input = 1, output = 1 }
+    "#;
+    let world = world(&[], script).await;
+    let session = world.open(Preset::Ask).await;
+    let mut client = world.join(session, "editor", &[]).await;
+    client.prompt("hello").await;
+    let told = client.until("session.notice").await;
+    assert_eq!(
+        (&told["kind"], &told["model"], &told["by"]),
+        (&json!("model_switched"), &json!("small:one"), &json!("server"))
+    );
+    assert_eq!(told["message"], "small:one replies instead of big:one: it is overloaded");
+    assert!(told["seq"].is_u64() && told["turn_id"].is_string(), "{told}");
+    let last = client.until("assistant.message_final").await;
+    assert_eq!(
+        (&last["metadata"]["cost_usd"], &last["metadata"]["tokens_used"]),
+        (&json!(0.0015), &json!(110))
+    );
+    let state = client.until("session.state").await;
+    let used = json!({"input_tokens": 100, "output_tokens": 10, "cached_tokens": 40, "cost_usd": 0.0015});
+    assert_eq!(state["state"]["usage"], used);
+    // Where a price is not known, the cost is absent and not nothing.
+    client.prompt("hello").await;
+    let last = client.until("assistant.message_final").await;
+    assert_eq!((last["metadata"].get("cost_usd"), &last["metadata"]["tokens_used"]), (None, &json!(2)));
+    let state = client.until("session.state").await;
+    assert_eq!(
+        state["state"]["usage"],
+        json!({"input_tokens": 101, "output_tokens": 11, "cached_tokens": 40})
+    );
+}

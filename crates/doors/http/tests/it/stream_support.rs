@@ -144,7 +144,13 @@ impl World {
         let engine = Engine::start(parts, loggia_engine::Settings::new(data.clone())).await.unwrap();
         let workspace = engine.register_workspace(&directory.path().join("work"), None).await.unwrap();
         let stop = CancellationToken::new();
-        let parts = Parts { engine: engine.clone(), models: catalogue, index: finder, stop: stop.clone() };
+        let parts = Parts {
+            engine: engine.clone(),
+            models: catalogue,
+            index: finder,
+            examine: loggia_http::examine_nothing(),
+            stop: stop.clone(),
+        };
         let settings = Settings { data, version: "1.2.3".to_owned(), hosts: Vec::new(), origins: Vec::new() };
         let door = Door::new(parts, settings).unwrap();
         door.set_stream_timing(timing);

@@ -36,6 +36,7 @@ pub(crate) struct Builder {
     peer: Peer,
     index: Option<Arc<dyn CodeIndex>>,
     origins: Vec<String>,
+    examine: loggia_http::Examine,
 }
 
 impl Builder {
@@ -43,7 +44,7 @@ impl Builder {
         // No test here runs a command on the server.
         let world = WorldBuilder::new("/bin/false").file("src/main.rs", "fn main() {}\n");
         let peer = Peer::Tcp(([127, 0, 0, 1], 50_000).into());
-        Self { world, peer, index: None, origins: Vec::new() }
+        Self { world, peer, index: None, origins: Vec::new(), examine: loggia_http::examine_nothing() }
     }
 
     pub(crate) fn world(mut self, change: impl FnOnce(WorldBuilder) -> WorldBuilder) -> Self {
@@ -61,6 +62,11 @@ impl Builder {
         self
     }
 
+    pub(crate) fn examine(mut self, findings: Vec<loggia_domain::Finding>) -> Self {
+        self.examine = Arc::new(move || Box::pin(std::future::ready(findings.clone())));
+        self
+    }
+
     pub(crate) fn origin(mut self, origin: &str) -> Self {
         self.origins.push(origin.to_owned());
         self
@@ -72,8 +78,9 @@ impl Builder {
         let index = self.index;
         let parts = Parts {
             engine: world.engine.clone(),
-            models: Arc::clone(&world.models) as Arc<dyn loggia_domain::ModelCatalogue>,
+            models: Arc::clone(&world.catalogue),
             index: Arc::new(move |_| index.clone()),
+            examine: self.examine,
             stop: stop.clone(),
         };
         let settings = Settings {

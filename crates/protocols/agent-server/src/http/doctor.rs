@@ -8,6 +8,9 @@ use crate::http::CheckState;
 /// Everything that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorReport {
+    /// The server's version.
+    #[serde(default)]
+    pub version: String,
     /// In the order of looking.
     pub checks: Vec<DoctorCheck>,
 }

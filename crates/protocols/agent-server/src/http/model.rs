@@ -4,10 +4,12 @@ use loggia_jsonrpc::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::server::ModelCapability;
+use crate::http::SessionModel;
+use crate::server::{ModelCapability, TokenUsage};
+use crate::words::open_words;
 
 /// `GET /v1/models`. A provider that cannot be reached is told beside the others' models.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelList {
     /// What can be used.
     pub models: Vec<ListedModel>,
@@ -17,7 +19,7 @@ pub struct ModelList {
 }
 
 /// A model that can be used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ListedModel {
     /// Who serves it.
     pub provider: String,
@@ -31,6 +33,35 @@ pub struct ListedModel {
     pub context_tokens: Option<u64>,
     /// Whether it runs on this machine.
     pub local: bool,
+    /// What it can do beyond reading and writing text; absent when nobody said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub abilities: Vec<ModelAbility>,
+    /// What it costs; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<ModelPrice>,
+}
+
+open_words! {
+    /// Something a model can do beyond reading and writing text.
+    pub enum ModelAbility {
+        /// Call tools.
+        Tools = "tools",
+        /// Look at images.
+        Images = "images",
+        /// Think before it replies.
+        Reasoning = "reasoning",
+    }
+}
+
+/// What a million tokens cost, in US dollars.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelPrice {
+    /// In.
+    pub input_usd: f64,
+    /// In, when the provider had them cached.
+    pub cached_input_usd: f64,
+    /// Out.
+    pub output_usd: f64,
 }
 
 /// A provider that could not be asked.
@@ -53,4 +84,33 @@ pub struct CurrentModel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub options: Option<Json>,
+}
+
+/// `POST /v1/models/test`: one short call, which may cost something.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TestModelParams {
+    /// Which; the model of new sessions otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<SessionModel>,
+}
+
+/// How the call went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TestModelResult {
+    /// Which model was asked; absent when none is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<SessionModel>,
+    /// Whether it replied.
+    pub works: bool,
+    /// In words.
+    pub message: String,
+    /// What to do, when it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// How long its first piece took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_piece_ms: Option<u64>,
+    /// What the call used, if the provider said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TokenUsage>,
 }

@@ -53,7 +53,7 @@ pub struct SessionModel {
 }
 
 /// A conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
     /// Its id.
     pub session_id: SessionId,
@@ -91,7 +91,7 @@ open_words! {
 }
 
 /// `GET /v1/sessions`, newest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionPage {
     /// This page's sessions.
     pub sessions: Vec<Session>,

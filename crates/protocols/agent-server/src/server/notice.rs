@@ -24,7 +24,7 @@ pub struct SessionNotice {
     /// The new title, when it was renamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The new model, when it was changed.
+    /// The new model, when it was changed; the model that replies, when it was switched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The files that changed by undoing or redoing, relative to the workspace root.
@@ -46,6 +46,8 @@ open_words! {
         Renamed = "renamed",
         /// It got another model.
         ModelChanged = "model_changed",
+        /// Another model replies, because the session's does not.
+        ModelSwitched = "model_switched",
         /// A turn's changes were taken back.
         Undone = "undone",
         /// What was undone was put back.

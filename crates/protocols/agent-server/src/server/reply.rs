@@ -22,7 +22,7 @@ impl Message for Token {
 }
 
 /// The reply that ends a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "assistant.message_final")]
 pub struct MessageFinal {
     /// The whole reply.
@@ -39,7 +39,7 @@ impl Message for MessageFinal {
 }
 
 /// What a turn took and did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplyMetadata {
     /// Tokens, in and out.
     pub tokens_used: u64,
@@ -50,6 +50,9 @@ pub struct ReplyMetadata {
     pub tools_used: Vec<String>,
     /// False when the turn failed or was cancelled.
     pub success: bool,
+    /// What the turn cost in US dollars; absent where a price is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
 }
 
 /// What another client of the session wrote, so that every screen shows the same conversation.

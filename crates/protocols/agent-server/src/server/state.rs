@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::server::Stamp;
 
 /// The session's state has changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "session.state")]
 pub struct SessionStateUpdate {
     /// The state as it is now, whole.
@@ -23,7 +23,7 @@ impl Message for SessionStateUpdate {
 }
 
 /// What is open and what is done.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SessionState {
     /// Patches that wait for a decision.
     #[serde(default)]
@@ -40,4 +40,22 @@ pub struct SessionState {
     /// How many steps the plan has; 0 when there is none.
     #[serde(default)]
     pub total_steps: u32,
+    /// What the session has used in all, told with the end of each turn; absent while it has used nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TokenUsage>,
+}
+
+/// What a session has used in all.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TokenUsage {
+    /// Tokens in.
+    pub input_tokens: u64,
+    /// Tokens out.
+    pub output_tokens: u64,
+    /// Of the tokens in, those that the provider had cached.
+    #[serde(default)]
+    pub cached_tokens: u64,
+    /// Cost in US dollars; absent where a price is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
 }

@@ -66,6 +66,7 @@ Delete /v1/page/session read
 Get /v1/tokens admin
 Post /v1/tokens admin
 Delete /v1/tokens/{token_id} admin
+Post /v1/models/test drive
 Get /v1/doctor admin
 Post /v1/stop admin
 WebSocket /v1/stream read

@@ -1,0 +1,82 @@
+//! Models that reply in place of others: everybody is told once, and the session's model stays what it is.
+
+use loggia_domain::{Event, EventBody, ModelName, Preset, TurnEnd};
+
+use crate::{world, world_with};
+
+const SWITCHES: &str = r#"
+    [[reply]]
+    parts = [
+        { switched = { from = "big:one", to = "small:one", reason = "it is overloaded, says token-of-mine" } },
+        { text = "Let me look." },
+        { call = { tool = "find_files", arguments = { glob = "*" } } },
+    ]
+    usage = { input = 10, output = 1, micro_dollars = 5 }
+
+    [[reply]]
+    parts = [
+        { switched = { from = "big:one", to = "small:one", reason = "still" } },
+        { text = "Looked." },
+    ]
+    usage = { input = 10, output = 1, micro_dollars = 7 }
+
+    [[reply]]
+    parts = [
+        { switched = { from = "big:one", to = "small:one", reason = "again" } },
+        { text = "Hello." },
+    ]
+"#;
+
+fn switches(journal: &[Event]) -> Vec<String> {
+    let told = journal.iter().filter_map(|event| match &event.body {
+        EventBody::ModelSwitched { from, to, reason } => {
+            assert!(event.turn.is_some());
+            Some(format!("{} {} {reason}", from.0, to.0))
+        }
+        _ => None,
+    });
+    told.collect()
+}
+
+#[tokio::test]
+async fn a_switch_is_an_event_that_comes_before_the_reply() {
+    let world = world_with(&[("a", "1")], SWITCHES).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    assert_eq!(alice.play("go").await, TurnEnd::Done);
+    let text = alice.text();
+    let told = text.find("small:one replies instead of big:one: it is overloaded").unwrap();
+    assert!(told < text.find("Let me look.").unwrap(), "{text}");
+    // Once in a turn, however often the model is asked in it.
+    assert_eq!(switches(&world.journal(session).await).len(), 1);
+    alice.play("again").await;
+    assert_eq!(switches(&world.journal(session).await).len(), 2);
+    assert_eq!(alice.seat.state().await.unwrap().model, None::<ModelName>);
+}
+
+#[tokio::test]
+async fn why_a_model_was_replaced_is_told_without_secrets() {
+    let world = world().file("a", "1").secret("token-of-mine").start(SWITCHES).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    alice.play("go").await;
+    let told = switches(&world.journal(session).await);
+    assert!(
+        told[0].starts_with("big:one small:one it is overloaded") && !told[0].contains("token-of-mine"),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_turn_and_its_session_know_their_cost_where_every_price_is_known() {
+    let world = world_with(&[("a", "1")], SWITCHES).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    alice.play("go").await;
+    assert_eq!(alice.seat.state().await.unwrap().usage.micro_dollars, Some(12));
+    // The third reply has no price: what the session cost is no longer known.
+    alice.play("again").await;
+    assert_eq!(alice.seat.state().await.unwrap().usage.micro_dollars, None);
+    let costs = world.journal(session).await.into_iter().filter_map(|event| match event.body {
+        EventBody::TurnEnded { usage, .. } => Some(usage.micro_dollars),
+        _ => None,
+    });
+    assert_eq!(costs.collect::<Vec<_>>(), [Some(12), None]);
+}
