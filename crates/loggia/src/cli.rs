@@ -178,6 +178,15 @@ pub(crate) struct ServeArguments {
     /// Return when the server is ready, and leave it running
     #[arg(long)]
     pub(crate) detach: bool,
+    /// Listen on the Unix socket alone, and leave when nobody needs it any more
+    ///
+    /// This is how other commands start a server when none runs. With `--addr`, or `server.addr` in the configuration, it
+    /// listens there, too.
+    #[arg(long)]
+    pub(crate) auto: bool,
+    /// How long nobody may be there, in milliseconds instead of minutes, for tests.
+    #[arg(long, hide = true, value_name = "MS")]
+    pub(crate) idle_exit_ms: Option<u64>,
     /// Encrypt connections with a certificate of our own, which is made once
     #[arg(long, value_enum, value_name = "KIND", conflicts_with = "tls_cert", help_heading = "Encryption")]
     pub(crate) tls: Option<TlsKind>,

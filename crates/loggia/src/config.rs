@@ -18,6 +18,7 @@ mod trust;
 mod value;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anstream::ColorChoice;
 use loggia_domain::{Policy, Preset};
@@ -32,6 +33,7 @@ use crate::logging::Format;
 use crate::{color, env_vars, logging};
 use keys::Key;
 use places::Places;
+use layers::Origin;
 use value::Value;
 
 /// The effective configuration: one setting per key, in the table's order.
@@ -106,6 +108,18 @@ impl Config {
     /// `server.origins`.
     pub(crate) fn server_origins(&self) -> Vec<String> {
         self.list(&keys::SERVER_ORIGINS)
+    }
+
+    /// `server.idle_exit_minutes`; nothing if it is never too long.
+    pub(crate) fn idle_exit(&self) -> Option<Duration> {
+        self.limit(&keys::SERVER_IDLE_EXIT_MINUTES)
+            .map(|minutes| Duration::from_secs(minutes.saturating_mul(60)))
+    }
+
+    /// Whether somebody set a key, in whatever way.
+    pub(crate) fn is_set(&self, key: &Key) -> bool {
+        let setting = self.settings.iter().find(|setting| setting.key.path == key.path);
+        setting.is_some_and(|setting| setting.origin != Origin::Default)
     }
 
     /// `model.default`, if one is set.

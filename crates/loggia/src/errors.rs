@@ -127,6 +127,13 @@ impl Error {
 
 /// Tells people what went wrong and decides how to leave.
 pub(crate) fn report(error: &Error) -> ExitCode {
+    if let Error::Daemon(DaemonError::NotStarted { code: Some(code), said }) = error
+        && !said.is_empty()
+    {
+        // It has said it all, in the same form. Nobody can be told that stderr is gone.
+        let _ = anstream::stderr().write_all(said.as_bytes());
+        return ExitCode::of_number(*code);
+    }
     let kind = error.kind();
     if kind != ErrorKind::ClosedOutput {
         let mut causes = Vec::new();

@@ -30,7 +30,7 @@ mod stream;
 mod to_wire;
 
 pub use auth::tokens::TokenError;
-pub use door::{Door, DoorError, Parts, Settings};
+pub use door::{Door, DoorError, Parts, Settings, Traffic};
 pub use identity::{Identity, Proof};
 pub use listen::{Listener, SlowBody, Tls, TlsError};
 pub use peer::Peer;

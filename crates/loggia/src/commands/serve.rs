@@ -1,6 +1,7 @@
 //! `loggia serve`: runs the server here, or starts one that stays.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use crate::cli::{GlobalFlags, ServeArguments, TlsKind};
 use crate::config::places::Places;
@@ -41,7 +42,7 @@ pub(crate) fn run(
 /// What was asked for, from flags and configuration.
 fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Settings {
     Settings {
-        addr: config.server_addr().to_owned(),
+        addr: addr(config, arguments).map(str::to_owned),
         hosts: config.server_hosts(),
         origins: config.server_origins(),
         tls: tls(arguments),
@@ -52,7 +53,14 @@ fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Se
         json: arguments.json,
         open: arguments.open,
         detached: starter == Starter::Goes,
+        auto: arguments.auto,
+        idle_exit: arguments.idle_exit_ms.map(Duration::from_millis).or_else(|| config.idle_exit()),
     }
+}
+
+/// Where to listen. One that was started by itself has no address unless somebody wants one.
+fn addr<'a>(config: &'a Config, arguments: &ServeArguments) -> Option<&'a str> {
+    (!arguments.auto || config.is_set(&keys::SERVER_ADDR)).then(|| config.server_addr())
 }
 
 /// Starts a server that stays.
@@ -73,7 +81,7 @@ fn tls(arguments: &ServeArguments) -> TlsChoice {
 /// The same, as it would be typed, but for the wish to be left alone.
 fn written(flags: &GlobalFlags, arguments: &ServeArguments) -> Vec<OsString> {
     let GlobalFlags { set, color, verbose, quiet, log_level, log_format } = flags;
-    let ServeArguments { addr, workspaces, model, json, open, detach: _, tls, tls_cert, tls_key, insecure } =
+    let ServeArguments { addr, workspaces, model, json, open, detach: _, auto, idle_exit_ms, tls, tls_cert, tls_key, insecure } =
         arguments;
     let mut words: Vec<OsString> = Vec::new();
     let mut pair = |name: &str, value: OsString| {
@@ -99,11 +107,20 @@ fn written(flags: &GlobalFlags, arguments: &ServeArguments) -> Vec<OsString> {
     for (name, path) in [("--tls-cert", tls_cert), ("--tls-key", tls_key)] {
         path.iter().for_each(|path| pair(name, path.into()));
     }
+    if let Some(milliseconds) = idle_exit_ms {
+        pair("--idle-exit-ms", milliseconds.to_string().into());
+    }
     if let Some(TlsKind::SelfSigned) = tls {
         pair("--tls", "self-signed".into());
     }
     words.extend((0..*verbose).map(|_| "--verbose".into()));
-    let switches = [("--quiet", *quiet), ("--json", *json), ("--open", *open), ("--insecure", *insecure)];
+    let switches = [
+        ("--quiet", *quiet),
+        ("--json", *json),
+        ("--open", *open),
+        ("--auto", *auto),
+        ("--insecure", *insecure),
+    ];
     words.extend(switches.into_iter().filter(|(_, on)| *on).map(|(name, _)| name.into()));
     words
 }
@@ -146,7 +163,7 @@ mod tests {
     #[test]
     fn what_is_passed_on_means_the_same() {
         let typed = "loggia --set a.b=c=d --color never -vv serve --addr [::1]:0 --workspace serve --workspace -x \
-                     --model scripted:--odd --json --open --detach --insecure --log-format json --tls self-signed";
+                     --model scripted:--odd --json --open --detach --auto --idle-exit-ms 5 --insecure --log-format json --tls self-signed";
         let typed = typed.replace("--workspace -x", "--workspace=-x");
         let cli = Cli::try_parse_from(typed.split_whitespace()).unwrap();
         let Command::Serve(asked) = &cli.command else { panic!("another command") };

@@ -87,6 +87,16 @@ pub(crate) static SERVER_ORIGINS: Key = Key {
     workspace: WorkspaceRule::Never("it decides who can reach the server"),
 };
 
+/// When a server that was started by itself goes again.
+pub(crate) static SERVER_IDLE_EXIT_MINUTES: Key = Key {
+    path: "server.idle_exit_minutes",
+    kind: ValueType::Limit,
+    default: Value::Count(30),
+    doc: "Minutes after which a server that a command started by itself leaves, if there is no client, no running turn and no open question; `none` lets it stay.",
+    used_by: "`loggia serve --auto`",
+    workspace: WorkspaceRule::Never("the server is there for other workspaces, too"),
+};
+
 /// How much is said on stderr.
 pub(crate) static LOG_LEVEL: Key = Key {
     path: "log.level",
@@ -222,6 +232,7 @@ pub(crate) static ALL: &[&Key] = &[
     &SERVER_ADDR,
     &SERVER_HOSTS,
     &SERVER_ORIGINS,
+    &SERVER_IDLE_EXIT_MINUTES,
     &LOG_LEVEL,
     &LOG_FORMAT,
     &UI_COLOR,

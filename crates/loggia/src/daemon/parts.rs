@@ -81,10 +81,8 @@ impl Prepared {
 /// What the http door is told. The host we are to listen on is a name of ours; "any address" is none.
 fn door_settings(settings: &Settings, places: &Places) -> loggia_http::Settings {
     let mut hosts = settings.hosts.clone();
-    let any = settings.host().parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
-    if !any {
-        hosts.push(settings.host().to_owned());
-    }
+    let is_any = |host: &&str| host.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
+    hosts.extend(settings.host().filter(|host| !is_any(host)).map(str::to_owned));
     loggia_http::Settings {
         data: places.data().to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

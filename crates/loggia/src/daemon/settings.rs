@@ -1,14 +1,15 @@
 //! What was asked of `loggia serve`, once flags and configuration are read.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use loggia_domain::Policy;
 
 /// What a daemon is started with.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// Where to listen, as it was written.
-    pub(crate) addr: String,
+    /// Where to listen besides the Unix socket, as it was written.
+    pub(crate) addr: Option<String>,
     /// Names besides the loopback's under which it may be asked.
     pub(crate) hosts: Vec<String>,
     /// Origins besides its own whose pages may ask.
@@ -29,6 +30,10 @@ pub(crate) struct Settings {
     pub(crate) open: bool,
     /// Whether whoever started us has gone, or is about to.
     pub(crate) detached: bool,
+    /// Whether to leave when nobody needs us: nobody asked for a server, only for an answer.
+    pub(crate) auto: bool,
+    /// How long nobody may be there before we leave, if we do; never otherwise.
+    pub(crate) idle_exit: Option<Duration>,
 }
 
 /// Whether and how connections are encrypted.
@@ -49,8 +54,9 @@ pub(crate) enum TlsChoice {
 
 impl Settings {
     /// The host of the address, without brackets.
-    pub(crate) fn host(&self) -> &str {
-        let host = self.addr.rsplit_once(':').map_or(self.addr.as_str(), |(host, _)| host);
-        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+    pub(crate) fn host(&self) -> Option<&str> {
+        let addr = self.addr.as_deref()?;
+        let host = addr.rsplit_once(':').map_or(addr, |(host, _)| host);
+        Some(host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host))
     }
 }

@@ -41,6 +41,7 @@ pub use context::{
 pub use decode::DecodeError;
 pub use error::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetails, ServerError};
 pub use http::{
+    CONTROL_VERSION,
     BODIES, Budget, ChangesParams, ChangesResult, CheckState, CommandMode, CreateSessionParams,
     CreateTokenParams, CreatedToken, CurrentModel, Decision, DoctorCheck, DoctorReport, ENDPOINTS, Endpoint,
     Event, EventPage, FieldProblem, ForkSessionParams, HardLinks, Health, HealthChecks, HealthStatus,
