@@ -1,0 +1,12 @@
+//! The terminal face against a real door and engine; only the model is scripted and the terminal is a buffer.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod answers;
+mod approvals;
+mod house;
+mod interrupting;
+mod lines;
+mod reconnecting;
+mod screen;
+mod sessions;
