@@ -13,6 +13,7 @@
 mod ask;
 mod describe;
 mod diff;
+mod doctor;
 mod error;
 mod interrupts;
 mod live;
@@ -21,6 +22,7 @@ mod paint;
 mod terminal;
 
 pub use ask::{Approvals, Ask, Outcome, Revive, SessionChoice, ask};
+pub use doctor::doctor;
 pub use error::CliError;
 pub use interrupts::{Interrupter, Interrupts};
 pub use loggia_client::Client;

@@ -3,10 +3,14 @@
 //! Values that also exist as configuration keys take their choices from the table of keys, so that a flag
 //! and a file can never disagree about what is allowed.
 
+mod agent;
+
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
+
+pub(crate) use agent::{AskArguments, DoctorArguments};
 
 use crate::config::keys;
 use crate::daemon::detach;
@@ -85,6 +89,11 @@ pub(crate) struct GlobalFlags {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Ask the agent, or give it something to do
+    #[command(long_about = agent::ASK_ABOUT)]
+    Ask(Box<AskArguments>),
+    /// Tell what is set up, what works, and what to do about the rest
+    Doctor(DoctorArguments),
     /// Run the server
     #[command(long_about = SERVE_ABOUT)]
     Serve(ServeArguments),

@@ -3,10 +3,13 @@
 //! A command gets its arguments and, if it needs it, the configuration; it prints through
 //! [`crate::output::Printer`] and returns how to leave.
 
+pub(crate) mod ask;
+mod client;
 pub(crate) mod completions;
 pub(crate) mod config_path;
 pub(crate) mod config_show;
 pub(crate) mod docs;
+pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod serve;
 pub(crate) mod status;

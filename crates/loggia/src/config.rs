@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use anstream::ColorChoice;
 use loggia_domain::{Policy, Preset};
+use loggia_protocol_agent_server::PolicyPreset;
 use tracing::level_filters::LevelFilter;
 
 pub(crate) use error::ConfigError;
@@ -32,8 +33,8 @@ use crate::cli::GlobalFlags;
 use crate::logging::Format;
 use crate::{color, env_vars, logging};
 use keys::Key;
-use places::Places;
 use layers::Origin;
+use places::Places;
 use value::Value;
 
 /// The effective configuration: one setting per key, in the table's order.
@@ -46,8 +47,16 @@ pub(crate) struct Config {
 impl Config {
     /// Reads all layers of this process and settles each key.
     pub(crate) fn load(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<Self, ConfigError> {
+        Self::load_in(&Places::find()?, flags, of_command)
+    }
+
+    /// The same for a process that works somewhere else.
+    pub(crate) fn load_in(
+        places: &Places,
+        flags: &GlobalFlags,
+        of_command: &[OwnFlag<'_>],
+    ) -> Result<Self, ConfigError> {
         let variables = env_vars::ours();
-        let places = Places::find()?;
         let mut layers = vec![load::user_file(&places.user_file())?];
         if let Some(root) = &places.workspace {
             let trust = trust::of(root, &places.trust_file())?;
@@ -118,8 +127,28 @@ impl Config {
 
     /// Whether somebody set a key, in whatever way.
     pub(crate) fn is_set(&self, key: &Key) -> bool {
-        let setting = self.settings.iter().find(|setting| setting.key.path == key.path);
-        setting.is_some_and(|setting| setting.origin != Origin::Default)
+        self.setting(key).is_some_and(|setting| setting.origin != Origin::Default)
+    }
+
+    /// Whether a key is set for this command or this workspace, so that a server that runs cannot know it.
+    fn is_own(&self, key: &Key) -> bool {
+        let elsewhere = |origin: &Origin| matches!(origin, Origin::Default | Origin::UserFile { .. });
+        self.setting(key).is_some_and(|setting| !elsewhere(&setting.origin))
+    }
+
+    /// `model.default`, if it is set for this command or this workspace.
+    pub(crate) fn own_model(&self) -> Option<&str> {
+        self.model().filter(|_| self.is_own(&keys::MODEL_DEFAULT))
+    }
+
+    /// `policy.preset`, if it is set for this command or this workspace.
+    pub(crate) fn own_preset(&self) -> Option<PolicyPreset> {
+        self.is_own(&keys::POLICY_PRESET).then(|| match self.policy().preset {
+            Preset::ReadOnly => PolicyPreset::ReadOnly,
+            Preset::Ask => PolicyPreset::Ask,
+            Preset::AutoEdit => PolicyPreset::AutoEdit,
+            Preset::Full => PolicyPreset::Full,
+        })
     }
 
     /// `model.default`, if one is set.
@@ -185,7 +214,10 @@ impl Config {
     }
 
     fn value(&self, key: &Key) -> Option<&Value> {
-        let setting = self.settings.iter().find(|setting| setting.key.path == key.path);
-        setting.map(|setting| &setting.value)
+        self.setting(key).map(|setting| &setting.value)
+    }
+
+    fn setting(&self, key: &Key) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.key.path == key.path)
     }
 }

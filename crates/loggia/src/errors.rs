@@ -16,6 +16,8 @@ use std::error::Error as _;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use loggia_cli::CliError;
+
 use crate::color::{ERROR, HINT, WARNING};
 use crate::config::{Config, ConfigError};
 use crate::daemon::DaemonError;
@@ -31,6 +33,9 @@ pub(crate) enum Error {
     /// A daemon does not come up, does not answer, or did not end well.
     #[error(transparent)]
     Daemon(#[from] DaemonError),
+    /// The server did not do it, or what it did could not be shown.
+    #[error(transparent)]
+    Client(#[from] CliError),
     /// `config show` was asked for a key that does not exist.
     #[error("there is no key `{key}`")]
     NoSuchKey {
@@ -103,6 +108,7 @@ impl Error {
         match self {
             Self::Config(_) => ErrorKind::Configuration,
             Self::Daemon(error) => error.kind(),
+            Self::Client(error) => client_kind(error),
             Self::NoSuchKey { .. } => ErrorKind::Usage,
             Self::Input { .. } => ErrorKind::Unavailable,
             Self::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => ErrorKind::ClosedOutput,
@@ -117,11 +123,32 @@ impl Error {
         match self {
             Self::Config(error) => error.hint(),
             Self::Daemon(error) => error.hint(),
+            Self::Client(error) => Some(error.hint().to_owned()),
             Self::NoSuchKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::NoSuchKey { nearest: None, .. } => Some("`loggia config show` lists all keys".to_owned()),
+            Self::Input { .. } => Some("see that it exists and can be read".to_owned()),
             Self::StaleDocs { repair, .. } => Some(format!("run `{repair}`")),
             _ => None,
         }
+    }
+}
+
+/// What the failure of a client means to the caller.
+fn client_kind(error: &CliError) -> ErrorKind {
+    match error {
+        error if error.reader_went_away() => ErrorKind::ClosedOutput,
+        CliError::Output(_) | CliError::Keyboard(_) => ErrorKind::Internal,
+        CliError::Workspace(_)
+        | CliError::Model(_)
+        | CliError::NothingAsked
+        | CliError::TooMuchInput { .. }
+        | CliError::NoSession
+        | CliError::SessionHasBegun { .. } => ErrorKind::Usage,
+        CliError::Server(error) => match error.problem().map(|problem| problem.status) {
+            Some(400..=499) => ErrorKind::Usage,
+            _ => ErrorKind::Unavailable,
+        },
+        _ => ErrorKind::Unavailable,
     }
 }
 

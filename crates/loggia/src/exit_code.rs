@@ -17,6 +17,14 @@ pub(crate) enum ExitCode {
     Faults,
     /// Something outside could not be read or reached.
     Unavailable,
+    /// The turn ended, and something the agent wanted was refused.
+    Refused,
+    /// The turn was cancelled.
+    Cancelled,
+    /// The model failed, or there is none.
+    Model,
+    /// The turn was cut off.
+    Unfinished,
 }
 
 /// One row of the table.
@@ -61,6 +69,26 @@ pub(crate) const TABLE: &[Row] = &[
         code: ExitCode::Unavailable,
         number: 5,
         meaning: "Something outside could not be read, reached or had: an input file, a server that does not run or does not answer, an address or a store that another process has.",
+    },
+    Row {
+        code: ExitCode::Refused,
+        number: 6,
+        meaning: "`loggia ask`: the turn ended, but something the agent wanted was refused, by somebody or by the policy.",
+    },
+    Row {
+        code: ExitCode::Cancelled,
+        number: 7,
+        meaning: "Cancelled: by Ctrl-C, by another client of the session, or by an answer that was no.",
+    },
+    Row {
+        code: ExitCode::Model,
+        number: 8,
+        meaning: "The model failed, cannot be reached, or there is none.",
+    },
+    Row {
+        code: ExitCode::Unfinished,
+        number: 9,
+        meaning: "`loggia ask`: the turn did not come to its end: it used all it may, or it was cut off by the end of the server. It can be continued with `--continue`.",
     },
 ];
 
@@ -107,11 +135,15 @@ mod tests {
             ExitCode::Configuration,
             ExitCode::Faults,
             ExitCode::Unavailable,
+            ExitCode::Refused,
+            ExitCode::Cancelled,
+            ExitCode::Model,
+            ExitCode::Unfinished,
         ];
         let rows: Vec<_> = TABLE.iter().map(|row| row.code).collect();
         assert_eq!(rows, all);
         let numbers: Vec<_> = all.map(ExitCode::number).into();
-        assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
         assert_eq!(all.map(|code| ExitCode::of_number(code.number().into())), all);
         assert_eq!(ExitCode::of_number(137), ExitCode::Failure);
     }

@@ -21,9 +21,14 @@ mod output;
 mod supervise;
 mod telemetry;
 
-use crate::cli::{Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ServeArguments};
+use tracing::level_filters::LevelFilter;
+
+use crate::cli::{
+    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ServeArguments,
+};
 use crate::commands::serve::Starter;
-use crate::config::{Config, OwnFlag};
+use crate::config::places::Places;
+use crate::config::{Config, OwnFlag, keys};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
 use crate::logging::Format;
@@ -54,6 +59,8 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             begin(&config, config.log_format(), telemetry.as_ref());
             commands::serve::run(&config, &arguments, Starter::Stays, telemetry)
         }
+        Command::Ask(arguments) => ask(&cli.flags, &arguments),
+        Command::Doctor(arguments) => commands::doctor::run(&as_client(&cli.flags)?, &arguments),
         Command::Inspect(arguments) => {
             start(&cli.flags, &[])?;
             commands::inspect::run(&arguments)
@@ -66,6 +73,34 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         Command::Stop(arguments) => commands::stop::run(&arguments),
         Command::Config(ConfigCommand::Path(arguments)) => commands::config_path::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
+    }
+}
+
+/// Asks, with the configuration of the workspace that is asked about.
+fn ask(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error> {
+    let places = match &arguments.workspace {
+        Some(directory) => Places::around(Some(directory))?,
+        None => Places::find()?,
+    };
+    let config = Config::load_in(&places, flags, &commands::ask::own_flags(arguments))?;
+    begin_client(&config);
+    commands::ask::run(&config, places, arguments)
+}
+
+/// Starts a command that is a client, and says where its server is.
+fn as_client(flags: &GlobalFlags) -> Result<Places, Error> {
+    let places = Places::find()?;
+    begin_client(&Config::load_in(&places, flags, &[])?);
+    Ok(places)
+}
+
+/// A client is silent about what goes well, unless somebody wants to know: what it shows is its answer.
+fn begin_client(config: &Config) {
+    color::settle(config.color());
+    let level = if config.is_set(&keys::LOG_LEVEL) { config.log_level() } else { LevelFilter::WARN };
+    logging::start(level, config.log_format(), None);
+    if level >= LevelFilter::WARN {
+        errors::warn_of_ignored(config);
     }
 }
 
@@ -90,7 +125,7 @@ fn start(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<Config, Erro
 fn begin(config: &Config, format: Format, telemetry: Option<&Telemetry>) {
     color::settle(config.color());
     logging::start(config.log_level(), format, telemetry);
-    if config.log_level() >= tracing::level_filters::LevelFilter::WARN {
+    if config.log_level() >= LevelFilter::WARN {
         errors::warn_of_ignored(config);
     }
 }

@@ -89,6 +89,7 @@ impl Decision {
             file_path,
             hunk_index,
             remember: self.remember,
+            comment: None,
         }
     }
 }

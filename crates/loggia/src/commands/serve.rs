@@ -81,8 +81,20 @@ fn tls(arguments: &ServeArguments) -> TlsChoice {
 /// The same, as it would be typed, but for the wish to be left alone.
 fn written(flags: &GlobalFlags, arguments: &ServeArguments) -> Vec<OsString> {
     let GlobalFlags { set, color, verbose, quiet, log_level, log_format } = flags;
-    let ServeArguments { addr, workspaces, model, json, open, detach: _, auto, idle_exit_ms, tls, tls_cert, tls_key, insecure } =
-        arguments;
+    let ServeArguments {
+        addr,
+        workspaces,
+        model,
+        json,
+        open,
+        detach: _,
+        auto,
+        idle_exit_ms,
+        tls,
+        tls_cert,
+        tls_key,
+        insecure,
+    } = arguments;
     let mut words: Vec<OsString> = Vec::new();
     let mut pair = |name: &str, value: OsString| {
         // In one word, so that a value that begins with a dash stays a value.

@@ -83,7 +83,9 @@ mod tests {
         for name in ["HOME", "PATH", "LC_ALL", "LOGGIA_DATA_DIR", "OPENAI_API_KEY", "CORP_KEY"] {
             assert!(passes(name), "{name}");
         }
-        for name in ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "LOGGIA_MODEL", "LOGGIA_POLICY_PRESET", "LD_PRELOAD"] {
+        for name in
+            ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "LOGGIA_MODEL", "LOGGIA_POLICY_PRESET", "LD_PRELOAD"]
+        {
             assert!(!passes(name), "{name}");
         }
     }

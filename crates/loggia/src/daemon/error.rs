@@ -176,7 +176,9 @@ pub(crate) enum DaemonError {
         said: String,
     },
     /// It and we do not understand each other.
-    #[error("the server that runs is loggia {version}, whose control version is {control}, and that of this command is {CONTROL_VERSION}")]
+    #[error(
+        "the server that runs is loggia {version}, whose control version is {control}, and that of this command is {CONTROL_VERSION}"
+    )]
     OtherControl {
         /// Its version.
         version: String,

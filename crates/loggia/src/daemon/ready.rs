@@ -114,7 +114,10 @@ impl Summary {
     /// A first request to copy.
     fn curl(&self) -> String {
         let Some(url) = &self.url else {
-            return format!("curl --unix-socket {} http://localhost/v1/workspaces", quoted(&self.http_socket));
+            return format!(
+                "curl --unix-socket {} http://localhost/v1/workspaces",
+                quoted(&self.http_socket)
+            );
         };
         let trusted = self.certificate.as_ref();
         let trusted = trusted.map(|path| format!(" --cacert {}", quoted(path))).unwrap_or_default();

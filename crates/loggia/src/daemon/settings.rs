@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use loggia_domain::Policy;
 
+use crate::config::Config;
+
 /// What a daemon is started with.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -53,6 +55,25 @@ pub(crate) enum TlsChoice {
 }
 
 impl Settings {
+    /// What an engine is started with that serves one command alone.
+    pub(crate) fn of_command(config: &Config) -> Self {
+        Self {
+            addr: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            tls: TlsChoice::Off,
+            insecure: false,
+            model: config.model().map(str::to_owned),
+            policy: config.policy(),
+            workspaces: Vec::new(),
+            json: false,
+            open: false,
+            detached: false,
+            auto: false,
+            idle_exit: None,
+        }
+    }
+
     /// The host of the address, without brackets.
     pub(crate) fn host(&self) -> Option<&str> {
         let addr = self.addr.as_deref()?;

@@ -1,0 +1,142 @@
+//! `loggia ask`: one prompt to the agent, from here to the end of its turn.
+
+use std::io::{self, IsTerminal as _, Read as _};
+use std::sync::Arc;
+
+use loggia_cli::{Approvals, Ask, Outcome, Revive, SessionChoice};
+use loggia_client::{Client, Server};
+use loggia_protocol_agent_server::{PolicyPreset, SessionId};
+
+use super::client;
+use crate::cli::AskArguments;
+use crate::config::places::Places;
+use crate::config::{Config, OwnFlag, keys};
+use crate::daemon::ephemeral::Ephemeral;
+use crate::daemon::{Settings, find};
+use crate::errors::Error;
+use crate::exit_code::ExitCode;
+
+/// What is read of a pipe: one byte more than is taken, so that too much is noticed.
+const MAX_INPUT_BYTES: u64 = 2 * 1024 * 1024 + 1;
+
+/// The flags that set a key of the configuration.
+pub(crate) fn own_flags(arguments: &AskArguments) -> [OwnFlag<'_>; 1] {
+    [OwnFlag { key: &keys::MODEL_DEFAULT, name: "--model", text: arguments.model.as_deref() }]
+}
+
+/// Runs the command.
+pub(crate) fn run(config: &Config, places: Places, arguments: &AskArguments) -> Result<ExitCode, Error> {
+    let asked = asked(config, &places, arguments)?;
+    let outcome = match arguments.ephemeral {
+        true => in_process(config, &places, asked)?,
+        false => of_server(places, asked)?,
+    };
+    Ok(code(outcome))
+}
+
+/// Asks the server that runs, or one that is started for it.
+fn of_server(places: Places, mut asked: Ask) -> Result<Outcome, Error> {
+    let places = Arc::new(places);
+    let for_revival = Arc::clone(&places);
+    asked.revive = Some(Revive::new(move || {
+        let places = Arc::clone(&for_revival);
+        async move {
+            // What keeps it from coming back is told by whoever waits for it.
+            let revived = tokio::task::spawn_blocking(move || find::or_start(&places, &[])).await;
+            if let Ok(Err(error)) = revived {
+                tracing::debug!(%error, "no server could be started");
+            }
+        }
+    }));
+    let runtime = client::runtime()?;
+    let done = runtime.block_on(async {
+        let client = find::client(&places, &[]).await?;
+        ask(&client, asked).await
+    });
+    // A keyboard that is being read is not waited for.
+    runtime.shutdown_background();
+    done
+}
+
+/// Asks an engine of this process, of which nothing stays.
+fn in_process(config: &Config, places: &Places, asked: Ask) -> Result<Outcome, Error> {
+    let runtime = Ephemeral::runtime()?;
+    let done = runtime.block_on(async {
+        let house = Ephemeral::start(&Settings::of_command(config), places).await?;
+        let client = Client::new(Server::Unix(house.socket()));
+        let done = ask(&client, asked).await;
+        house.end().await;
+        done
+    });
+    // What did not end in time goes with the process.
+    runtime.shutdown_background();
+    done
+}
+
+async fn ask(client: &Client, asked: Ask) -> Result<Outcome, Error> {
+    let (interrupts, listening) = client::interrupts()?;
+    let mut terminal = client::terminal();
+    tokio::select! {
+        outcome = loggia_cli::ask(client, asked, &mut terminal, interrupts) => Ok(outcome?),
+        // Signals do not end.
+        () = listening => Ok(Outcome::Cancelled),
+    }
+}
+
+/// What to ask, from flags, configuration and what is piped in.
+fn asked(config: &Config, places: &Places, arguments: &AskArguments) -> Result<Ask, Error> {
+    let workspace = client::workspace(places, arguments.workspace.as_deref())?;
+    let session = match (&arguments.session, arguments.r#continue) {
+        (Some(id), _) => SessionChoice::Id(SessionId(id.clone())),
+        (None, true) => SessionChoice::Latest,
+        (None, false) => SessionChoice::New,
+    };
+    // What is set around here is for sessions that begin here. One that goes on keeps what it has.
+    let (model, preset) = match session {
+        SessionChoice::New => (config.own_model(), config.own_preset()),
+        _ => (arguments.model.as_deref(), None),
+    };
+    let approvals = match (arguments.yes, arguments.read_only) {
+        (true, _) => Approvals::Yes,
+        (_, true) => Approvals::ReadOnly,
+        _ => Approvals::Ask,
+    };
+    Ok(Ask {
+        model: model.filter(|_| !arguments.ephemeral).map(str::to_owned),
+        session,
+        approvals,
+        preset: arguments.policy.map(PolicyPreset::from).or(preset.filter(|_| !arguments.ephemeral)),
+        budget: arguments.budget,
+        json: arguments.json,
+        stdin_context: piped()?,
+        ..Ask::new(arguments.prompt.join(" "), workspace)
+    })
+}
+
+/// What is piped in. Nobody's words at a keyboard are waited for.
+fn piped() -> Result<Option<String>, Error> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let read = stdin.lock().take(MAX_INPUT_BYTES).read_to_end(&mut bytes);
+    match read {
+        Ok(_) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        // There is none: whoever started us closed it.
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::BADF.raw_os_error()) => Ok(None),
+        Err(source) => Err(Error::Input { path: "standard input".into(), source }),
+    }
+}
+
+fn code(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Outcome::Done => ExitCode::Success,
+        Outcome::Refused => ExitCode::Refused,
+        Outcome::Cancelled | Outcome::Left => ExitCode::Cancelled,
+        Outcome::ModelFailed => ExitCode::Model,
+        Outcome::LimitReached | Outcome::Interrupted => ExitCode::Unfinished,
+        // What else there will be went wrong in a way that we cannot tell.
+        _ => ExitCode::Failure,
+    }
+}
