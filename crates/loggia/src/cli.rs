@@ -21,11 +21,13 @@ const ABOUT: &str = "One coding agent, many doors";
 const LONG_ABOUT: &str = "\
 Loggia is a local-first coding-agent server: one agent, many doors.
 
-`loggia serve` runs the server: durable sessions, tools under a policy, approvals and undo, over HTTP and \
-WebSocket. The other doors, the hosts and models that are not scripted are not built yet.";
+`loggia ask` puts a question or a task to the agent. `loggia serve` runs the server: durable sessions, tools under a \
+policy, approvals and undo, over HTTP and WebSocket. The other doors, the hosts and models that are not scripted are not \
+built yet.";
 
 const EXAMPLES: &str = "\
 Examples:
+  loggia ask \"why does login fail?\"         ask the agent about the workspace around this directory
   loggia serve                               run the server for the workspace around this directory
   loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
   loggia status                              whether a server runs, and how it is
@@ -35,7 +37,7 @@ Examples:
   loggia --set policy.preset=read-only config show policy.preset
   loggia completions bash > ~/.local/share/bash-completion/completions/loggia
 
-Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable; all are in docs/reference/exit-codes.md.";
+Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable, 6 refused, 7 cancelled, 8 the model failed; all are in docs/reference/exit-codes.md.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]

@@ -4,7 +4,7 @@
 //! [`crate::output::Printer`] and returns how to leave.
 
 pub(crate) mod ask;
-mod client;
+pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config_path;
 pub(crate) mod config_show;

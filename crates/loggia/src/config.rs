@@ -8,6 +8,7 @@
 //! - a workspace that is not trusted can only tighten: what it may not set is kept as [`Ignored`], with the reason;
 //! - every value knows where it came from.
 
+pub(crate) mod endpoints;
 mod error;
 pub(crate) mod keys;
 mod layers;
@@ -218,6 +219,6 @@ impl Config {
     }
 
     fn setting(&self, key: &Key) -> Option<&Setting> {
-        self.settings.iter().find(|setting| setting.key.path == key.path)
+        self.settings.iter().find(|setting| setting.path == key.path)
     }
 }

@@ -207,10 +207,8 @@ fn file_in_place_of_protocol(error: &clap::Error) -> Option<String> {
 pub(crate) fn warn_of_ignored(config: &Config) {
     let mut ignored = config.ignored().peekable();
     while let Some((setting, value)) = ignored.next() {
-        let message = format!(
-            "ignored `{} = {}` from `{}`: {}",
-            setting.key.path, value.value, value.origin, value.reason
-        );
+        let message =
+            format!("ignored `{} = {}` from `{}`: {}", setting.path, value.value, value.origin, value.reason);
         let hint = format!(
             "the workspace is not trusted; settings you want go into `{}`",
             config.user_file().display()

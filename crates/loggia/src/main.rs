@@ -26,6 +26,7 @@ use tracing::level_filters::LevelFilter;
 use crate::cli::{
     AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ServeArguments,
 };
+use crate::commands::client::Home;
 use crate::commands::serve::Starter;
 use crate::config::places::Places;
 use crate::config::{Config, OwnFlag, keys};
@@ -84,14 +85,16 @@ fn ask(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error>
     };
     let config = Config::load_in(&places, flags, &commands::ask::own_flags(arguments))?;
     begin_client(&config);
-    commands::ask::run(&config, places, arguments)
+    let home = Home::new(places, &config);
+    commands::ask::run(&config, home, arguments)
 }
 
 /// Starts a command that is a client, and says where its server is.
-fn as_client(flags: &GlobalFlags) -> Result<Places, Error> {
+fn as_client(flags: &GlobalFlags) -> Result<Home, Error> {
     let places = Places::find()?;
-    begin_client(&Config::load_in(&places, flags, &[])?);
-    Ok(places)
+    let config = Config::load_in(&places, flags, &[])?;
+    begin_client(&config);
+    Ok(Home::new(places, &config))
 }
 
 /// A client is silent about what goes well, unless somebody wants to know: what it shows is its answer.

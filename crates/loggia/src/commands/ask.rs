@@ -7,7 +7,7 @@ use loggia_cli::{Approvals, Ask, Outcome, Revive, SessionChoice};
 use loggia_client::{Client, Server};
 use loggia_protocol_agent_server::{PolicyPreset, SessionId};
 
-use super::client;
+use super::client::{self, Home};
 use crate::cli::AskArguments;
 use crate::config::places::Places;
 use crate::config::{Config, OwnFlag, keys};
@@ -25,24 +25,25 @@ pub(crate) fn own_flags(arguments: &AskArguments) -> [OwnFlag<'_>; 1] {
 }
 
 /// Runs the command.
-pub(crate) fn run(config: &Config, places: Places, arguments: &AskArguments) -> Result<ExitCode, Error> {
-    let asked = asked(config, &places, arguments)?;
+pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Result<ExitCode, Error> {
+    let asked = asked(config, &home, arguments)?;
     let outcome = match arguments.ephemeral {
-        true => in_process(config, &places, asked)?,
-        false => of_server(places, asked)?,
+        true => in_process(config, &home.places, asked)?,
+        false => of_server(home, asked)?,
     };
     Ok(code(outcome))
 }
 
 /// Asks the server that runs, or one that is started for it.
-fn of_server(places: Places, mut asked: Ask) -> Result<Outcome, Error> {
-    let places = Arc::new(places);
-    let for_revival = Arc::clone(&places);
+fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
+    let home = Arc::new(home);
+    let for_revival = Arc::clone(&home);
     asked.revive = Some(Revive::new(move || {
-        let places = Arc::clone(&for_revival);
+        let home = Arc::clone(&for_revival);
         async move {
             // What keeps it from coming back is told by whoever waits for it.
-            let revived = tokio::task::spawn_blocking(move || find::or_start(&places, &[])).await;
+            let revived =
+                tokio::task::spawn_blocking(move || find::or_start(&home.places, &home.variables)).await;
             if let Ok(Err(error)) = revived {
                 tracing::debug!(%error, "no server could be started");
             }
@@ -50,7 +51,7 @@ fn of_server(places: Places, mut asked: Ask) -> Result<Outcome, Error> {
     }));
     let runtime = client::runtime()?;
     let done = runtime.block_on(async {
-        let client = find::client(&places, &[]).await?;
+        let client = home.client().await?;
         ask(&client, asked).await
     });
     // A keyboard that is being read is not waited for.
@@ -78,14 +79,14 @@ async fn ask(client: &Client, asked: Ask) -> Result<Outcome, Error> {
     let mut terminal = client::terminal();
     tokio::select! {
         outcome = loggia_cli::ask(client, asked, &mut terminal, interrupts) => Ok(outcome?),
-        // Signals do not end.
+        // Signals never end; if they did, nothing could be cancelled any more.
         () = listening => Ok(Outcome::Cancelled),
     }
 }
 
 /// What to ask, from flags, configuration and what is piped in.
-fn asked(config: &Config, places: &Places, arguments: &AskArguments) -> Result<Ask, Error> {
-    let workspace = client::workspace(places, arguments.workspace.as_deref())?;
+fn asked(config: &Config, home: &Home, arguments: &AskArguments) -> Result<Ask, Error> {
+    let workspace = home.workspace(arguments.workspace.as_deref())?;
     let session = match (&arguments.session, arguments.r#continue) {
         (Some(id), _) => SessionChoice::Id(SessionId(id.clone())),
         (None, true) => SessionChoice::Latest,
@@ -129,7 +130,7 @@ fn piped() -> Result<Option<String>, Error> {
     }
 }
 
-fn code(outcome: Outcome) -> ExitCode {
+pub(crate) fn code(outcome: Outcome) -> ExitCode {
     match outcome {
         Outcome::Done => ExitCode::Success,
         Outcome::Refused => ExitCode::Refused,

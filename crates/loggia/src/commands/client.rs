@@ -9,9 +9,41 @@ use loggia_cli::{CliError, Client, Interrupts, Terminal};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::config::Config;
 use crate::config::places::Places;
 use crate::daemon::{DaemonError, find};
 use crate::errors::Error;
+
+/// Where the server of a command is, and what one that is started for it gets.
+#[derive(Debug)]
+pub(crate) struct Home {
+    pub(crate) places: Places,
+    /// Variables that the configuration names.
+    pub(crate) variables: Vec<String>,
+}
+
+impl Home {
+    /// That of a command with this configuration.
+    pub(crate) fn new(places: Places, config: &Config) -> Self {
+        Self { places, variables: config.key_variables() }
+    }
+
+    /// A client of the server that runs, or of one that is started for it.
+    pub(crate) async fn client(&self) -> Result<Client, DaemonError> {
+        find::client(&self.places, &self.variables).await
+    }
+
+    /// The directory that was named, else the workspace around the current one, else that itself.
+    pub(crate) fn workspace(&self, named: Option<&Path>) -> Result<PathBuf, Error> {
+        let failed = |source| Error::Input { path: named.unwrap_or(Path::new(".")).to_owned(), source };
+        let found = match (named, &self.places.workspace) {
+            (Some(named), _) => named.canonicalize(),
+            (None, Some(around)) => Ok(around.clone()),
+            (None, None) => std::env::current_dir(),
+        };
+        found.map_err(failed)
+    }
+}
 
 /// The terminal of this process, once colours are settled.
 pub(crate) fn terminal() -> Terminal {
@@ -19,40 +51,24 @@ pub(crate) fn terminal() -> Terminal {
     Terminal::of_process(colored.iter().any(|choice| *choice != ColorChoice::Never))
 }
 
-/// The directory that was named, else the workspace around the current one, else that itself.
-pub(crate) fn workspace(places: &Places, named: Option<&Path>) -> Result<PathBuf, Error> {
-    let around = || named.is_none().then(|| places.workspace.clone()).flatten();
-    let failed = |source| Error::Input { path: named.unwrap_or(Path::new(".")).to_owned(), source };
-    let found = match (named, around()) {
-        (Some(named), _) => named.canonicalize(),
-        (None, Some(around)) => Ok(around),
-        (None, None) => std::env::current_dir(),
-    };
-    found.map_err(failed)
-}
-
 /// What a command runs on that only asks and shows.
 pub(crate) fn runtime() -> Result<Runtime, DaemonError> {
     Builder::new_current_thread().enable_all().build().map_err(|source| DaemonError::Runtime { source })
 }
 
-/// Does something as a client of the server that runs, or of one that is started for it.
+/// Does something as a client of the server, and shows it. Ctrl-C ends the process, as it always does.
 pub(crate) fn run<T>(
-    places: &Places,
+    home: &Home,
     work: impl AsyncFnOnce(&Client, &mut Terminal) -> Result<T, CliError>,
 ) -> Result<T, Error> {
-    let runtime = runtime()?;
-    let done = runtime.block_on(async {
-        let client = find::client(places, &[]).await?;
+    runtime()?.block_on(async {
+        let client = home.client().await?;
         Ok(work(&client, &mut terminal()).await?)
-    });
-    // A keyboard that is being read is not waited for.
-    runtime.shutdown_background();
-    done
+    })
 }
 
 /// Ctrl-C from now on: it no longer ends the process, whoever gets the interrupts decides.
-pub(crate) fn interrupts() -> Result<(Interrupts, impl Future<Output = ()>), DaemonError> {
+pub(crate) fn interrupts() -> Result<(Interrupts, impl Future<Output = ()> + Send + use<>), DaemonError> {
     let mut signals = signal(SignalKind::interrupt()).map_err(|source| DaemonError::Runtime { source })?;
     let (interrupter, interrupts) = Interrupts::channel();
     let listen = async move {

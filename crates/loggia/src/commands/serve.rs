@@ -54,6 +54,7 @@ fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Se
         open: arguments.open,
         detached: starter == Starter::Goes,
         auto: arguments.auto,
+        endpoints: config.endpoints(),
         idle_exit: arguments.idle_exit_ms.map(Duration::from_millis).or_else(|| config.idle_exit()),
     }
 }
@@ -157,8 +158,18 @@ mod tests {
 
     /// A value that is none of the key's default.
     fn another(key: &keys::Key) -> String {
-        let candidates =
-            ["read-only", "never", "json", "debug", "7", "true", "false", "http://[::1]:1", "[::1]:1"];
+        let candidates = [
+            "read-only",
+            "ollama",
+            "never",
+            "json",
+            "debug",
+            "7",
+            "true",
+            "false",
+            "http://[::1]:1",
+            "[::1]:1",
+        ];
         let fits = |text: &&&str| key.kind.read(text).is_some_and(|value| value != key.default);
         candidates.iter().find(fits).unwrap_or_else(|| panic!("nothing fits {}", key.path)).to_string()
     }
@@ -166,7 +177,7 @@ mod tests {
     #[test]
     fn every_key_has_a_reader() {
         let nothing_set = meaning(&[]);
-        for key in keys::ALL {
+        for key in keys::ALL.iter().chain(keys::IN_TABLES) {
             let set = [(key.path.to_owned(), another(key))];
             assert_ne!(meaning(&set), nothing_set, "nobody reads `{}`", key.path);
         }

@@ -7,12 +7,19 @@ use loggia_domain::{Model, ModelCatalogue, ModelError, ModelErrorKind, ModelName
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 
 use super::DaemonError;
+use crate::config::endpoints::Endpoint;
 
 /// What the name of a model that plays a script begins with.
 const SCRIPTED: &str = "scripted:";
 
 /// The models behind a name; without one, none.
-pub(crate) fn find(name: Option<&str>) -> Result<Arc<dyn ModelCatalogue>, DaemonError> {
+pub(crate) fn find(
+    name: Option<&str>,
+    endpoints: &[Endpoint],
+) -> Result<Arc<dyn ModelCatalogue>, DaemonError> {
+    for endpoint in endpoints {
+        tracing::debug!(?endpoint, "configured");
+    }
     let Some(name) = name else { return Ok(Arc::new(NoModel)) };
     let Some(path) = name.strip_prefix(SCRIPTED).filter(|path| !path.is_empty()).map(Path::new) else {
         return Err(DaemonError::UnknownModel { name: name.to_owned() });
@@ -42,7 +49,7 @@ mod tests {
     use super::*;
 
     fn error(name: &str) -> String {
-        find(Some(name)).err().map(|error| error.to_string()).unwrap_or_default()
+        find(Some(name), &[]).err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]
@@ -51,7 +58,7 @@ mod tests {
         let path = directory.path().join("script.toml");
         std::fs::write(&path, "[[reply]]\nparts = [{ text = \"hello\" }]\n").unwrap();
         let name = format!("scripted:{}", path.display());
-        let found = find(Some(&name)).unwrap().find(None).unwrap();
+        let found = find(Some(&name), &[]).unwrap().find(None).unwrap();
         assert_eq!(found.info().name, ModelName(name));
         assert_eq!(error("nobody:model"), "there is no model `nobody:model`");
         assert_eq!(error("scripted:"), "there is no model `scripted:`");
@@ -62,12 +69,12 @@ mod tests {
 
     #[test]
     fn the_sample_can_be_played() {
-        find(Some(concat!("scripted:", env!("CARGO_MANIFEST_DIR"), "/samples/demo.toml"))).unwrap();
+        find(Some(concat!("scripted:", env!("CARGO_MANIFEST_DIR"), "/samples/demo.toml")), &[]).unwrap();
     }
 
     #[test]
     fn without_a_model_prompts_say_what_to_do() {
-        let error = find(None).unwrap().find(None).err().unwrap();
+        let error = find(None, &[]).unwrap().find(None).err().unwrap();
         assert_eq!(error.kind, ModelErrorKind::NotConfigured);
         assert!(error.message.contains("--model scripted:FILE"), "{error}");
     }

@@ -34,7 +34,7 @@ impl Prepared {
         places: &Places,
         runtime: &RuntimeDirectory,
     ) -> Result<Self, DaemonError> {
-        let models: Arc<dyn ModelCatalogue> = models::find(settings.model.as_deref())?;
+        let models: Arc<dyn ModelCatalogue> = models::find(settings.model.as_deref(), &settings.endpoints)?;
         let keeper = Keeper::this_executable(KEEPER).map_err(|source| DaemonError::Start { source })?;
         let runner: Arc<dyn Runner> =
             Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));

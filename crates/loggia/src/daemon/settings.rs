@@ -6,6 +6,7 @@ use std::time::Duration;
 use loggia_domain::Policy;
 
 use crate::config::Config;
+use crate::config::endpoints::Endpoint;
 
 /// What a daemon is started with.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) insecure: bool,
     /// The model of new sessions.
     pub(crate) model: Option<String>,
+    /// Endpoints of models besides the usual ones.
+    pub(crate) endpoints: Vec<Endpoint>,
     /// What holds in a workspace as far as its own policy does not say otherwise.
     pub(crate) policy: Policy,
     /// Workspaces to register.
@@ -64,6 +67,7 @@ impl Settings {
             tls: TlsChoice::Off,
             insecure: false,
             model: config.model().map(str::to_owned),
+            endpoints: config.endpoints(),
             policy: config.policy(),
             workspaces: Vec::new(),
             json: false,

@@ -6,7 +6,7 @@ use crate::stage::Stage;
 
 #[test]
 fn help_reads_well() {
-    insta::assert_snapshot!(Stage::new().run(&["-h"]), @r"
+    insta::assert_snapshot!(Stage::new().run(&["-h"]), @r#"
     exit: 0
     --- stdout
     One coding agent, many doors
@@ -14,6 +14,8 @@ fn help_reads_well() {
     Usage: loggia [OPTIONS] <COMMAND>
 
     Commands:
+      ask          Ask the agent, or give it something to do
+      doctor       Tell what is set up, what works, and what to do about the rest
       serve        Run the server
       status       Tell whether a server runs, and how it is
       stop         Stop the server that runs
@@ -38,6 +40,7 @@ fn help_reads_well() {
                                  error, warn, info, debug, trace]
 
     Examples:
+      loggia ask "why does login fail?"         ask the agent about the workspace around this directory
       loggia serve                               run the server for the workspace around this directory
       loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
       loggia status                              whether a server runs, and how it is
@@ -47,10 +50,10 @@ fn help_reads_well() {
       loggia --set policy.preset=read-only config show policy.preset
       loggia completions bash > ~/.local/share/bash-completion/completions/loggia
 
-    Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable; all are
-    in docs/reference/exit-codes.md.
+    Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable, 6
+    refused, 7 cancelled, 8 the model failed; all are in docs/reference/exit-codes.md.
     [END]
-    ");
+    "#);
 }
 
 #[test]
@@ -67,7 +70,7 @@ fn flags_without_a_command_are_a_usage_error() {
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: serve, status, stop, inspect, config, completions, help]
+      [subcommands: ask, doctor, serve, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 
@@ -80,7 +83,9 @@ fn flags_without_a_command_are_a_usage_error() {
 fn every_public_command_has_its_own_help() {
     let stage = Stage::new();
     for arguments in [
-        &["serve"][..],
+        &["ask"][..],
+        &["doctor"],
+        &["serve"],
         &["status"],
         &["stop"],
         &["inspect"],
