@@ -14,7 +14,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use loggia_client::Client;
-use loggia_protocol_agent_server::{Budget, PolicyPreset, SessionId};
+use loggia_protocol_agent_server::{Budget, PolicyPreset, SessionId, UserMessage};
+
+pub(crate) use open::{latest, model, session as open_session, workspace};
+pub(crate) use turn::run as converse;
+pub(crate) use view::View;
 
 use crate::{CliError, Interrupts, Terminal};
 
@@ -159,7 +163,7 @@ pub async fn ask(
     interrupts: Interrupts,
 ) -> Result<Outcome, CliError> {
     let mut interrupts = interrupts;
-    let message = open::message(&options)?;
+    let message = UserMessage { message: open::message(&options)?, context: None };
     let session = open::session(client, &options).await?;
-    turn::run(client, &session, message, &options, terminal, &mut interrupts).await
+    Ok(turn::run(client, &session, message, &options, terminal, &mut interrupts).await?.outcome)
 }

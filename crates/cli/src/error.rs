@@ -59,6 +59,24 @@ pub enum CliError {
         /// What was asked for.
         what: &'static str,
     },
+    /// Something that cannot be taken back was not confirmed, and there is no keyboard.
+    #[error("not done without a yes: {what}")]
+    NotConfirmed {
+        /// What was asked.
+        what: String,
+    },
+    /// There is no terminal to type in.
+    #[error("a conversation needs a terminal")]
+    NoTerminal,
+    /// A file cannot be written.
+    #[error("cannot write `{}`", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The session's stream ended although its turn had not.
     #[error("the session ended before its turn did")]
     Ended,
@@ -97,6 +115,9 @@ impl CliError {
             Self::TooMuchInput { .. } => "pipe in less, or save it in a file of the workspace and name that",
             Self::NoSession => "ask without going on with a session; that begins one",
             Self::SessionHasBegun { .. } => "begin a new session, or leave this out",
+            Self::NotConfirmed { .. } => "say yes beforehand, with `--yes`, or run it in a terminal",
+            Self::NoTerminal => "run it in a terminal; `loggia ask` needs none",
+            Self::File { .. } => "name a new file in a directory that can be written",
             Self::Ended => "ask again in a new session",
         }
     }

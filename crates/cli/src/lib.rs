@@ -11,6 +11,8 @@
 //! - the terminal is left as it was found.
 
 mod ask;
+mod chat;
+mod commands;
 mod describe;
 mod diff;
 mod doctor;
@@ -22,6 +24,13 @@ mod paint;
 mod terminal;
 
 pub use ask::{Approvals, Ask, Outcome, Revive, SessionChoice, ask};
+pub use chat::{Chat, chat};
+pub use commands::{
+    ModelList, ModelTest, ModelUse, PolicyCheck, PolicyShow, SessionDelete, SessionExport, SessionFork,
+    SessionImport, SessionRename, SessionShow, SessionsList, Undo, model_list, model_test, model_use,
+    policy_check, policy_show, redo, sessions_delete, sessions_export, sessions_fork, sessions_import,
+    sessions_list, sessions_rename, sessions_show, undo,
+};
 pub use doctor::doctor;
 pub use error::CliError;
 pub use interrupts::{Interrupter, Interrupts};

@@ -32,6 +32,9 @@ pub struct Terminal {
     err: Box<dyn Write + Send>,
     look: Look,
     pub(crate) keys: Keys,
+    /// Lines for a conversation, instead of what is typed.
+    pub(crate) lines: Option<mpsc::Receiver<String>>,
+    can_edit: bool,
 }
 
 /// How the two streams look.
@@ -68,12 +71,20 @@ impl Terminal {
         };
         // Somebody who cannot see a question cannot answer it.
         let keys = if look.stderr_is_terminal { Keys::of_process() } else { Keys::none() };
-        Self { out: Box::new(out), err: Box::new(err), look, keys }
+        let can_edit = look.stderr_is_terminal && io::stdin().is_terminal();
+        Self { out: Box::new(out), err: Box::new(err), look, keys, lines: None, can_edit }
     }
 
     /// One whose streams are these. It has no keys.
     pub fn new(out: impl Write + Send + 'static, err: impl Write + Send + 'static, look: Look) -> Self {
-        Self { out: Box::new(out), err: Box::new(err), look, keys: Keys::none() }
+        Self {
+            out: Box::new(out),
+            err: Box::new(err),
+            look,
+            keys: Keys::none(),
+            lines: None,
+            can_edit: false,
+        }
     }
 
     /// With keys from here.
@@ -81,6 +92,18 @@ impl Terminal {
     pub fn with_keys(mut self, keys: mpsc::Receiver<Key>) -> Self {
         self.keys = Keys::given(keys);
         self
+    }
+
+    /// With lines for a conversation from here.
+    #[must_use]
+    pub fn with_lines(mut self, lines: mpsc::Receiver<String>) -> Self {
+        self.lines = Some(lines);
+        self
+    }
+
+    /// Whether somebody can type a line.
+    pub(crate) fn can_edit(&self) -> bool {
+        self.can_edit
     }
 
     pub(crate) fn stdout_is_terminal(&self) -> bool {
@@ -112,7 +135,12 @@ impl Terminal {
 
     /// Writes a part of the answer.
     pub(crate) fn out(&mut self, text: &str) -> io::Result<()> {
-        self.out.write_all(text.as_bytes())?;
+        self.out_bytes(text.as_bytes())
+    }
+
+    /// Writes bytes where the answer goes.
+    pub(crate) fn out_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)?;
         self.out.flush()
     }
 

@@ -10,7 +10,11 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
-pub(crate) use agent::{AskArguments, DoctorArguments};
+pub(crate) use agent::{
+    AskArguments, ChatArguments, DoctorArguments, ModelCommand, ModelListArguments, PolicyCheckArguments,
+    PolicyCommand, PolicyEditArguments, PolicyShowArguments, SessionsCommand, SessionsImportArguments,
+    SessionsListArguments, UndoArguments,
+};
 
 use crate::config::keys;
 use crate::daemon::detach;
@@ -94,6 +98,31 @@ pub(crate) enum Command {
     /// Ask the agent, or give it something to do
     #[command(long_about = agent::ASK_ABOUT)]
     Ask(Box<AskArguments>),
+    /// Converse with the agent
+    Chat(Box<ChatArguments>),
+    /// Look after sessions; without a command, list them
+    Sessions {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<SessionsCommand>,
+    },
+    /// Take back what the agent changed
+    #[command(long_about = agent::UNDO_ABOUT)]
+    Undo(UndoArguments),
+    /// Make again what was taken back
+    Redo(UndoArguments),
+    /// Look after models; without a command, list them
+    Model {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<ModelCommand>,
+    },
+    /// Look after what the agent may do; without a command, show it
+    Policy {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<PolicyCommand>,
+    },
     /// Tell what is set up, what works, and what to do about the rest
     Doctor(DoctorArguments),
     /// Run the server

@@ -36,6 +36,19 @@ pub(crate) enum Error {
     /// The server did not do it, or what it did could not be shown.
     #[error(transparent)]
     Client(#[from] CliError),
+    /// A policy that was edited makes no sense.
+    #[error("this is no policy: {reason}")]
+    Policy {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An editor could not be used.
+    #[error("the policy could not be edited")]
+    Editor {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// `config show` was asked for a key that does not exist.
     #[error("there is no key `{key}`")]
     NoSuchKey {
@@ -109,7 +122,8 @@ impl Error {
             Self::Config(_) => ErrorKind::Configuration,
             Self::Daemon(error) => error.kind(),
             Self::Client(error) => client_kind(error),
-            Self::NoSuchKey { .. } => ErrorKind::Usage,
+            Self::NoSuchKey { .. } | Self::Policy { .. } => ErrorKind::Usage,
+            Self::Editor { .. } => ErrorKind::Unavailable,
             Self::Input { .. } => ErrorKind::Unavailable,
             Self::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => ErrorKind::ClosedOutput,
             Self::Output { .. } | Self::WriteFile { .. } | Self::NoMarker { .. } | Self::StaleDocs { .. } => {
@@ -126,6 +140,10 @@ impl Error {
             Self::Client(error) => Some(error.hint().to_owned()),
             Self::NoSuchKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::NoSuchKey { nearest: None, .. } => Some("`loggia config show` lists all keys".to_owned()),
+            Self::Policy { .. } => Some(
+                "nothing was changed; edit again, and see docs/policy.md for what can be written".to_owned(),
+            ),
+            Self::Editor { .. } => Some("name an editor in `VISUAL` or `EDITOR`".to_owned()),
             Self::Input { .. } => Some("see that it exists and can be read".to_owned()),
             Self::StaleDocs { repair, .. } => Some(format!("run `{repair}`")),
             _ => None,
@@ -143,6 +161,9 @@ fn client_kind(error: &CliError) -> ErrorKind {
         | CliError::NothingAsked
         | CliError::TooMuchInput { .. }
         | CliError::NoSession
+        | CliError::NotConfirmed { .. }
+        | CliError::NoTerminal
+        | CliError::File { .. }
         | CliError::SessionHasBegun { .. } => ErrorKind::Usage,
         CliError::Server(error) => match error.problem().map(|problem| problem.status) {
             Some(400..=499) => ErrorKind::Usage,

@@ -1,5 +1,7 @@
 //! Exit codes: one table, from which the program leaves and the reference page is made.
 
+use loggia_cli::Outcome;
+
 use crate::errors::ErrorKind;
 
 /// How the program ends.
@@ -73,12 +75,12 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Refused,
         number: 6,
-        meaning: "`loggia ask`: the turn ended, but something the agent wanted was refused, by somebody or by the policy.",
+        meaning: "Refused: the turn of `loggia ask` ended, but something the agent wanted was refused, by somebody or by the policy; `loggia policy check` met something that is denied; or you said no to what would have been done.",
     },
     Row {
         code: ExitCode::Cancelled,
         number: 7,
-        meaning: "Cancelled: by Ctrl-C, by another client of the session, or by an answer that was no.",
+        meaning: "Cancelled: by Ctrl-C or by another client of the session.",
     },
     Row {
         code: ExitCode::Model,
@@ -118,6 +120,20 @@ impl From<ErrorKind> for ExitCode {
             ErrorKind::Usage => Self::Usage,
             ErrorKind::Configuration => Self::Configuration,
             ErrorKind::Unavailable => Self::Unavailable,
+        }
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done => Self::Success,
+            Outcome::Refused => Self::Refused,
+            Outcome::Cancelled | Outcome::Left => Self::Cancelled,
+            Outcome::ModelFailed => Self::Model,
+            Outcome::LimitReached | Outcome::Interrupted => Self::Unfinished,
+            // What else there will be went wrong in a way that we cannot tell.
+            _ => Self::Failure,
         }
     }
 }

@@ -24,7 +24,9 @@ mod telemetry;
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::{
-    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ServeArguments,
+    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand,
+    ModelListArguments, PolicyCommand, PolicyShowArguments, ServeArguments, SessionsCommand,
+    SessionsListArguments,
 };
 use crate::commands::client::Home;
 use crate::commands::serve::Starter;
@@ -61,6 +63,33 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             commands::serve::run(&config, &arguments, Starter::Stays, telemetry)
         }
         Command::Ask(arguments) => ask(&cli.flags, &arguments),
+        Command::Chat(arguments) => chat(&cli.flags, &(*arguments).into()),
+        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)) }
+            if arguments.prompt.is_empty() && !arguments.json =>
+        {
+            chat(&cli.flags, &AskArguments::resuming(arguments))
+        }
+        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)) } => {
+            ask(&cli.flags, &AskArguments::resuming(arguments))
+        }
+        Command::Sessions { command } => {
+            let command = command.unwrap_or_else(|| SessionsCommand::List(SessionsListArguments::usual()));
+            commands::sessions::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+        }
+        Command::Undo(arguments) => {
+            commands::undo::undo(&as_client(&cli.flags)?, arguments).map(ExitCode::from)
+        }
+        Command::Redo(arguments) => {
+            commands::undo::redo(&as_client(&cli.flags)?, arguments).map(ExitCode::from)
+        }
+        Command::Model { command } => {
+            let command = command.unwrap_or_else(|| ModelCommand::List(ModelListArguments::default()));
+            commands::model::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+        }
+        Command::Policy { command } => {
+            let command = command.unwrap_or_else(|| PolicyCommand::Show(PolicyShowArguments::default()));
+            commands::policy::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+        }
         Command::Doctor(arguments) => commands::doctor::run(&as_client(&cli.flags)?, &arguments),
         Command::Inspect(arguments) => {
             start(&cli.flags, &[])?;
@@ -79,6 +108,17 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
 
 /// Asks, with the configuration of the workspace that is asked about.
 fn ask(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error> {
+    let (config, home) = prepare(flags, arguments)?;
+    commands::ask::run(&config, home, arguments)
+}
+
+/// Converses, in the same way.
+fn chat(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error> {
+    let (config, home) = prepare(flags, arguments)?;
+    commands::chat::run(&config, home, arguments).map(ExitCode::from)
+}
+
+fn prepare(flags: &GlobalFlags, arguments: &AskArguments) -> Result<(Config, Home), Error> {
     let places = match &arguments.workspace {
         Some(directory) => Places::around(Some(directory))?,
         None => Places::find()?,
@@ -86,7 +126,7 @@ fn ask(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error>
     let config = Config::load_in(&places, flags, &commands::ask::own_flags(arguments))?;
     begin_client(&config);
     let home = Home::new(places, &config);
-    commands::ask::run(&config, home, arguments)
+    Ok((config, home))
 }
 
 /// Starts a command that is a client, and says where its server is.

@@ -29,7 +29,7 @@ pub(super) fn message(options: &Ask) -> Result<String, CliError> {
 }
 
 /// The session, opened or found.
-pub(super) async fn session(client: &Client, options: &Ask) -> Result<Session, CliError> {
+pub(crate) async fn session(client: &Client, options: &Ask) -> Result<Session, CliError> {
     let model = options.model.as_deref().map(model).transpose()?;
     let preset = match options.approvals {
         Approvals::ReadOnly => Some(PolicyPreset::ReadOnly),

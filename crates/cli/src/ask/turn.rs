@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use loggia_client::{Client, Heard, NotSent, SessionStream};
 use loggia_protocol_agent_server::{
-    AlreadyDecidedDetails, ApprovalId, ErrorBody, ErrorCode, MessageFinal, PatchProposed, ServerError,
-    ServerMessage, Session, SessionState, SessionStatus, ToolExecute,
+    AlreadyDecidedDetails, ApprovalId, ClientMessage, ErrorBody, ErrorCode, MessageFinal, PatchProposed,
+    ServerError, ServerMessage, Session, SessionState, SessionStatus, ToolExecute, UserMessage,
 };
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -34,15 +34,23 @@ const MAX_CONTINUED: u32 = 3;
 /// How many proposed changes are kept until somebody asks about them: as many as an engine changes together.
 const MAX_PATCHES: usize = 10_000;
 
+/// A turn that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    /// What it took.
+    pub(crate) tokens: u64,
+}
+
 /// Runs a turn to its end.
-pub(super) async fn run(
+pub(crate) async fn run(
     client: &Client,
     session: &Session,
-    message: String,
+    message: UserMessage,
     options: &Ask,
     terminal: &mut Terminal,
     interrupts: &mut Interrupts,
-) -> Result<Outcome, CliError> {
+) -> Result<Ended, CliError> {
     let mut keys = terminal.keys.take();
     let result =
         follow(client, session, message, options, Face::new(terminal, options.json), &mut keys, interrupts);
@@ -55,12 +63,12 @@ pub(super) async fn run(
 async fn follow(
     client: &Client,
     session: &Session,
-    message: String,
+    message: UserMessage,
     options: &Ask,
     face: Face<'_>,
     keys: &mut Keys,
     interrupts: &mut Interrupts,
-) -> Result<Outcome, CliError> {
+) -> Result<Ended, CliError> {
     let mut face = face;
     face.begin(session)?;
     interrupts.forget();
@@ -91,16 +99,18 @@ async fn follow(
         was_away: false,
         unsure: false,
         continued: 0,
+        tokens: 0,
     };
     turn.prompt();
-    turn.go().await
+    let outcome = turn.go().await?;
+    Ok(Ended { outcome, tokens: turn.tokens })
 }
 
 /// A turn on its way.
 struct Turn<'a, 't> {
     client: &'a Client,
     session: &'a Session,
-    message: String,
+    message: UserMessage,
     approvals: Approvals,
     revive: Option<&'a Revive>,
     stream: SessionStream,
@@ -125,6 +135,7 @@ struct Turn<'a, 't> {
     /// Whether the prompt may not have arrived.
     unsure: bool,
     continued: u32,
+    tokens: u64,
 }
 
 /// What became of something we said.
@@ -168,7 +179,7 @@ impl Turn<'_, '_> {
 
     fn prompt(&mut self) {
         let (speaker, message) = (self.stream.speaker().clone(), self.message.clone());
-        self.says.spawn(async move { Said::Prompt(speaker.prompt(message).await) });
+        self.says.spawn(async move { Said::Prompt(speaker.say(&ClientMessage::UserMessage(message)).await) });
     }
 
     fn hear(&mut self, heard: Heard) -> Result<Option<Outcome>, CliError> {
@@ -206,7 +217,7 @@ impl Turn<'_, '_> {
     /// After a lost connection our own prompt may be told as somebody else's.
     fn is_our_echo(&self, message: &ServerMessage) -> bool {
         self.face.can_ask()
-            && matches!(message, ServerMessage::ClientEcho(echo) if echo.message == self.message)
+            && matches!(message, ServerMessage::ClientEcho(echo) if echo.message == self.message.message)
     }
 
     fn act(&mut self, message: ServerMessage) -> Result<Option<Outcome>, CliError> {
@@ -418,6 +429,7 @@ impl Turn<'_, '_> {
     /// The turn has ended; one that was cut off with its server goes on.
     fn end(&mut self, last: &MessageFinal) -> Result<Option<Outcome>, CliError> {
         let fault = self.fault.take();
+        self.tokens = self.tokens.saturating_add(last.metadata.tokens_used);
         let outcome = match &fault {
             None if self.denied => Outcome::Refused,
             None if last.metadata.success => Outcome::Done,

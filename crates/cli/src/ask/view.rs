@@ -31,7 +31,7 @@ const MAX_THOUGHT_BYTES: usize = 512;
 
 /// What a person sees.
 #[derive(Debug)]
-pub(super) struct View<'t> {
+pub(crate) struct View<'t> {
     terminal: &'t mut Terminal,
     began: Instant,
     markdown: Markdown,
@@ -61,7 +61,7 @@ struct Call {
 }
 
 impl<'t> View<'t> {
-    pub(super) fn new(terminal: &'t mut Terminal) -> Self {
+    pub(crate) fn new(terminal: &'t mut Terminal) -> Self {
         let markdown = Markdown::new(terminal.paint_out());
         Self {
             terminal,
@@ -86,7 +86,7 @@ impl<'t> View<'t> {
     }
 
     /// Shows a message.
-    pub(super) fn message(&mut self, message: &ServerMessage) -> Result<(), CliError> {
+    pub(crate) fn message(&mut self, message: &ServerMessage) -> Result<(), CliError> {
         match message {
             ServerMessage::Token(token) => self.token(&token.token),
             ServerMessage::Thinking(thinking) => self.thinking(thinking),

@@ -41,9 +41,13 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    /// Begins. What was typed before is forgotten.
+    /// Begins on the controlling terminal.
     pub(super) fn begin() -> io::Result<Self> {
-        let tty = File::options().read(true).write(true).open("/dev/tty")?;
+        Self::on(File::options().read(true).write(true).open("/dev/tty")?)
+    }
+
+    /// Begins on a terminal. What was typed before is forgotten.
+    fn on(tty: File) -> io::Result<Self> {
         let before = tcgetattr(&tty)?;
         let mut now = before.clone();
         now.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
@@ -96,5 +100,55 @@ fn pass_on(tty: &File, woken: &OwnedFd, keys: &mpsc::Sender<Key>) {
             Err(rustix::io::Errno::INTR) => {}
             Err(_) => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+
+    use super::*;
+
+    /// A pseudoterminal: the keyboard's side, and the program's.
+    fn terminal() -> (File, File) {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let keyboard = openpt(flags).unwrap();
+        grantpt(&keyboard).unwrap();
+        unlockpt(&keyboard).unwrap();
+        let program = ioctl_tiocgptpeer(&keyboard, flags).unwrap();
+        (keyboard.into(), program.into())
+    }
+
+    fn modes(tty: &File) -> LocalModes {
+        tcgetattr(tty).unwrap().local_modes
+    }
+
+    #[tokio::test]
+    async fn keys_are_heard_one_by_one_and_the_terminal_is_put_back() {
+        let (mut keyboard, tty) = terminal();
+        let before = modes(&tty);
+        assert!(before.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG));
+        keyboard.write_all(b"typed too early\n").unwrap();
+        // It has arrived when it can be read.
+        poll(&mut [PollFd::new(&tty, PollFlags::IN)], None).unwrap();
+        let mut listening = Listening::on(tty.try_clone().unwrap()).unwrap();
+        assert!(!modes(&tty).intersects(LocalModes::ICANON | LocalModes::ECHO));
+        assert!(modes(&tty).contains(LocalModes::ISIG), "Ctrl-C still makes a signal");
+        keyboard.write_all(b"o").unwrap();
+        assert_eq!(listening.keys.recv().await, Some(Key::Char('o')));
+        keyboard.write_all(b"\x1b[A").unwrap();
+        assert_eq!(listening.keys.recv().await, Some(Key::Other));
+        drop(listening);
+        assert_eq!(modes(&tty), before);
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_a_terminal_that_is_gone() {
+        let (keyboard, tty) = terminal();
+        let mut listening = Listening::on(tty).unwrap();
+        drop(keyboard);
+        assert_eq!(listening.keys.recv().await, None);
     }
 }

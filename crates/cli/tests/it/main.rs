@@ -4,6 +4,8 @@
 
 mod answers;
 mod approvals;
+mod chatting;
+mod commands;
 mod house;
 mod interrupting;
 mod lines;

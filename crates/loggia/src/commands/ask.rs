@@ -26,29 +26,18 @@ pub(crate) fn own_flags(arguments: &AskArguments) -> [OwnFlag<'_>; 1] {
 
 /// Runs the command.
 pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Result<ExitCode, Error> {
-    let asked = asked(config, &home, arguments)?;
+    let asked = asked(config, &home, arguments, piped()?)?;
     let outcome = match arguments.ephemeral {
         true => in_process(config, &home.places, asked)?,
         false => of_server(home, asked)?,
     };
-    Ok(code(outcome))
+    Ok(outcome.into())
 }
 
 /// Asks the server that runs, or one that is started for it.
 fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
     let home = Arc::new(home);
-    let for_revival = Arc::clone(&home);
-    asked.revive = Some(Revive::new(move || {
-        let home = Arc::clone(&for_revival);
-        async move {
-            // What keeps it from coming back is told by whoever waits for it.
-            let revived =
-                tokio::task::spawn_blocking(move || find::or_start(&home.places, &home.variables)).await;
-            if let Ok(Err(error)) = revived {
-                tracing::debug!(%error, "no server could be started");
-            }
-        }
-    }));
+    asked.revive = Some(revive(&home));
     let runtime = client::runtime()?;
     let done = runtime.block_on(async {
         let client = home.client().await?;
@@ -57,6 +46,21 @@ fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
     // A keyboard that is being read is not waited for.
     runtime.shutdown_background();
     done
+}
+
+/// Starts a server again when the one that was asked has gone.
+pub(super) fn revive(home: &Arc<Home>) -> Revive {
+    let home = Arc::clone(home);
+    Revive::new(move || {
+        let home = Arc::clone(&home);
+        async move {
+            // What keeps it from coming back is told by whoever waits for it.
+            let revived = tokio::task::spawn_blocking(move || find::or_start(&home.places, &home.variables));
+            if let Ok(Err(error)) = revived.await {
+                tracing::debug!(%error, "no server could be started");
+            }
+        }
+    })
 }
 
 /// Asks an engine of this process, of which nothing stays.
@@ -84,8 +88,13 @@ async fn ask(client: &Client, asked: Ask) -> Result<Outcome, Error> {
     }
 }
 
-/// What to ask, from flags, configuration and what is piped in.
-fn asked(config: &Config, home: &Home, arguments: &AskArguments) -> Result<Ask, Error> {
+/// What to ask, from flags, configuration and what was piped in.
+pub(super) fn asked(
+    config: &Config,
+    home: &Home,
+    arguments: &AskArguments,
+    piped: Option<String>,
+) -> Result<Ask, Error> {
     let workspace = home.workspace(arguments.workspace.as_deref())?;
     let session = match (&arguments.session, arguments.r#continue) {
         (Some(id), _) => SessionChoice::Id(SessionId(id.clone())),
@@ -109,7 +118,7 @@ fn asked(config: &Config, home: &Home, arguments: &AskArguments) -> Result<Ask, 
         preset: arguments.policy.map(PolicyPreset::from).or(preset.filter(|_| !arguments.ephemeral)),
         budget: arguments.budget,
         json: arguments.json,
-        stdin_context: piped()?,
+        stdin_context: piped,
         ..Ask::new(arguments.prompt.join(" "), workspace)
     })
 }
@@ -127,17 +136,5 @@ fn piped() -> Result<Option<String>, Error> {
         // There is none: whoever started us closed it.
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::BADF.raw_os_error()) => Ok(None),
         Err(source) => Err(Error::Input { path: "standard input".into(), source }),
-    }
-}
-
-pub(crate) fn code(outcome: Outcome) -> ExitCode {
-    match outcome {
-        Outcome::Done => ExitCode::Success,
-        Outcome::Refused => ExitCode::Refused,
-        Outcome::Cancelled | Outcome::Left => ExitCode::Cancelled,
-        Outcome::ModelFailed => ExitCode::Model,
-        Outcome::LimitReached | Outcome::Interrupted => ExitCode::Unfinished,
-        // What else there will be went wrong in a way that we cannot tell.
-        _ => ExitCode::Failure,
     }
 }

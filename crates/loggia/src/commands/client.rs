@@ -67,6 +67,25 @@ pub(crate) fn run<T>(
     })
 }
 
+/// The same for something that may ask: Ctrl-C is an answer, so that the terminal is left as it was found.
+pub(crate) fn run_asking<T>(
+    home: &Home,
+    work: impl AsyncFnOnce(&Client, &mut Terminal, &mut Interrupts) -> Result<T, CliError>,
+) -> Result<T, Error> {
+    let runtime = runtime()?;
+    let done = runtime.block_on(async {
+        let client = home.client().await?;
+        let (mut interrupts, listening) = interrupts()?;
+        let listening = tokio::spawn(listening);
+        let done = work(&client, &mut terminal(), &mut interrupts).await;
+        listening.abort();
+        Ok(done?)
+    });
+    // A keyboard that is being read is not waited for.
+    runtime.shutdown_background();
+    done
+}
+
 /// Ctrl-C from now on: it no longer ends the process, whoever gets the interrupts decides.
 pub(crate) fn interrupts() -> Result<(Interrupts, impl Future<Output = ()> + Send + use<>), DaemonError> {
     let mut signals = signal(SignalKind::interrupt()).map_err(|source| DaemonError::Runtime { source })?;

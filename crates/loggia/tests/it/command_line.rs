@@ -15,6 +15,12 @@ fn help_reads_well() {
 
     Commands:
       ask          Ask the agent, or give it something to do
+      chat         Converse with the agent
+      sessions     Look after sessions; without a command, list them
+      undo         Take back what the agent changed
+      redo         Make again what was taken back
+      model        Look after models; without a command, list them
+      policy       Look after what the agent may do; without a command, show it
       doctor       Tell what is set up, what works, and what to do about the rest
       serve        Run the server
       status       Tell whether a server runs, and how it is
@@ -70,7 +76,7 @@ fn flags_without_a_command_are_a_usage_error() {
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: ask, doctor, serve, status, stop, inspect, config, completions, help]
+      [subcommands: ask, chat, sessions, undo, redo, model, policy, doctor, serve, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 
@@ -84,6 +90,14 @@ fn every_public_command_has_its_own_help() {
     let stage = Stage::new();
     for arguments in [
         &["ask"][..],
+        &["chat"],
+        &["sessions"],
+        &["sessions", "list"],
+        &["sessions", "import"],
+        &["undo"],
+        &["redo"],
+        &["model", "test"],
+        &["policy", "check"],
         &["doctor"],
         &["serve"],
         &["status"],

@@ -14,6 +14,7 @@ mod http_faults;
 mod http_guide;
 mod inspect;
 mod logs;
+mod looking_after;
 mod serve;
 mod serve_details;
 mod serve_lifetime;
