@@ -3,10 +3,18 @@
 //! Values that also exist as configuration keys take their choices from the table of keys, so that a flag
 //! and a file can never disagree about what is allowed.
 
+mod agent;
+
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
+
+pub(crate) use agent::{
+    AskArguments, ChatArguments, DoctorArguments, ModelCommand, ModelListArguments, PolicyCheckArguments,
+    PolicyCommand, PolicyEditArguments, PolicyShowArguments, SessionsCommand, SessionsImportArguments,
+    SessionsListArguments, UndoArguments,
+};
 
 use crate::config::keys;
 use crate::daemon::detach;
@@ -17,11 +25,13 @@ const ABOUT: &str = "One coding agent, many doors";
 const LONG_ABOUT: &str = "\
 Loggia is a local-first coding-agent server: one agent, many doors.
 
-`loggia serve` runs the server: durable sessions, tools under a policy, approvals and undo, over HTTP and \
-WebSocket. The other doors, the hosts and models that are not scripted are not built yet.";
+`loggia ask` puts a question or a task to the agent. `loggia serve` runs the server: durable sessions, tools under a \
+policy, approvals and undo, over HTTP and WebSocket. The other doors, the hosts and models that are not scripted are not \
+built yet.";
 
 const EXAMPLES: &str = "\
 Examples:
+  loggia ask \"why does login fail?\"         ask the agent about the workspace around this directory
   loggia serve                               run the server for the workspace around this directory
   loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
   loggia open                                show the page of the server that runs
@@ -32,7 +42,7 @@ Examples:
   loggia --set policy.preset=read-only config show policy.preset
   loggia completions bash > ~/.local/share/bash-completion/completions/loggia
 
-Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable; all are in docs/reference/exit-codes.md.";
+Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable, 6 refused, 7 cancelled, 8 the model failed; all are in docs/reference/exit-codes.md.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -86,6 +96,36 @@ pub(crate) struct GlobalFlags {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Ask the agent, or give it something to do
+    #[command(long_about = agent::ASK_ABOUT)]
+    Ask(Box<AskArguments>),
+    /// Converse with the agent
+    Chat(Box<ChatArguments>),
+    /// Look after sessions; without a command, list them
+    Sessions {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<SessionsCommand>,
+    },
+    /// Take back what the agent changed
+    #[command(long_about = agent::UNDO_ABOUT)]
+    Undo(UndoArguments),
+    /// Make again what was taken back
+    Redo(UndoArguments),
+    /// Look after models; without a command, list them
+    Model {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<ModelCommand>,
+    },
+    /// Look after what the agent may do; without a command, show it
+    Policy {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<PolicyCommand>,
+    },
+    /// Tell what is set up, what works, and what to do about the rest
+    Doctor(DoctorArguments),
     /// Run the server
     #[command(long_about = SERVE_ABOUT)]
     Serve(ServeArguments),
@@ -188,6 +228,15 @@ pub(crate) struct ServeArguments {
     /// Return when the server is ready, and leave it running
     #[arg(long)]
     pub(crate) detach: bool,
+    /// Listen on the Unix socket alone, and leave when nobody needs it any more
+    ///
+    /// This is how other commands start a server when none runs. With `--addr`, or `server.addr` in the configuration, it
+    /// listens there, too.
+    #[arg(long)]
+    pub(crate) auto: bool,
+    /// How long nobody may be there, in milliseconds instead of minutes, for tests.
+    #[arg(long, hide = true, value_name = "MS")]
+    pub(crate) idle_exit_ms: Option<u64>,
     /// Encrypt connections with a certificate of our own, which is made once
     #[arg(long, value_enum, value_name = "KIND", conflicts_with = "tls_cert", help_heading = "Encryption")]
     pub(crate) tls: Option<TlsKind>,

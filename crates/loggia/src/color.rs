@@ -34,7 +34,10 @@ pub(crate) fn asked_early() -> ColorChoice {
     let arguments: Vec<_> = std::env::args_os().collect();
     let asked = from_arguments(&arguments).map(OsStr::to_owned).or_else(|| {
         let variable = config::keys::UI_COLOR.variable();
-        env_vars::ours().into_iter().find(|(name, _)| *name == *variable).map(|(_, value)| value)
+        env_vars::ours()
+            .into_iter()
+            .find(|(name, _)| variable.as_deref().is_some_and(|variable| name == variable))
+            .map(|(_, value)| value)
     });
     asked.as_deref().and_then(OsStr::to_str).map_or(ColorChoice::Auto, choice)
 }

@@ -3,12 +3,20 @@
 //! A command gets its arguments and, if it needs it, the configuration; it prints through
 //! [`crate::output::Printer`] and returns how to leave.
 
+pub(crate) mod ask;
+pub(crate) mod chat;
+pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config_path;
 pub(crate) mod config_show;
 pub(crate) mod docs;
+pub(crate) mod doctor;
 pub(crate) mod inspect;
+pub(crate) mod model;
 pub(crate) mod open;
+pub(crate) mod policy;
 pub(crate) mod serve;
+pub(crate) mod sessions;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod undo;

@@ -8,6 +8,7 @@
 //! - a workspace that is not trusted can only tighten: what it may not set is kept as [`Ignored`], with the reason;
 //! - every value knows where it came from.
 
+pub(crate) mod endpoints;
 mod error;
 pub(crate) mod keys;
 mod layers;
@@ -19,9 +20,11 @@ mod trust;
 mod value;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anstream::ColorChoice;
-use loggia_domain::Policy;
+use loggia_domain::{Policy, Preset};
+use loggia_protocol_agent_server::PolicyPreset;
 use tracing::level_filters::LevelFilter;
 
 pub(crate) use error::ConfigError;
@@ -33,6 +36,7 @@ use crate::cli::GlobalFlags;
 use crate::logging::Format;
 use crate::{color, env_vars, logging};
 use keys::Key;
+use layers::Origin;
 use places::Places;
 use value::Value;
 
@@ -48,8 +52,16 @@ pub(crate) struct Config {
 impl Config {
     /// Reads all layers of this process and settles each key.
     pub(crate) fn load(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<Self, ConfigError> {
+        Self::load_in(&Places::find()?, flags, of_command)
+    }
+
+    /// The same for a process that works somewhere else.
+    pub(crate) fn load_in(
+        places: &Places,
+        flags: &GlobalFlags,
+        of_command: &[OwnFlag<'_>],
+    ) -> Result<Self, ConfigError> {
         let variables = env_vars::ours();
-        let places = Places::find()?;
         let mut layers = vec![load::user_file(&places.user_file())?];
         if let Some(root) = &places.workspace {
             let trust = trust::of(root, &places.trust_file())?;
@@ -114,6 +126,38 @@ impl Config {
         self.list(&keys::SERVER_ORIGINS)
     }
 
+    /// `server.idle_exit_minutes`; nothing if it is never too long.
+    pub(crate) fn idle_exit(&self) -> Option<Duration> {
+        self.limit(&keys::SERVER_IDLE_EXIT_MINUTES)
+            .map(|minutes| Duration::from_secs(minutes.saturating_mul(60)))
+    }
+
+    /// Whether somebody set a key, in whatever way.
+    pub(crate) fn is_set(&self, key: &Key) -> bool {
+        self.setting(key).is_some_and(|setting| setting.origin != Origin::Default)
+    }
+
+    /// Whether a key is set for this command or this workspace, so that a server that runs cannot know it.
+    fn is_own(&self, key: &Key) -> bool {
+        let elsewhere = |origin: &Origin| matches!(origin, Origin::Default | Origin::UserFile { .. });
+        self.setting(key).is_some_and(|setting| !elsewhere(&setting.origin))
+    }
+
+    /// `model.default`, if it is set for this command or this workspace.
+    pub(crate) fn own_model(&self) -> Option<&str> {
+        self.model().filter(|_| self.is_own(&keys::MODEL_DEFAULT))
+    }
+
+    /// `policy.preset`, if it is set for this command or this workspace.
+    pub(crate) fn own_preset(&self) -> Option<PolicyPreset> {
+        self.is_own(&keys::POLICY_PRESET).then(|| match policy::preset(&self.settings) {
+            Preset::ReadOnly => PolicyPreset::ReadOnly,
+            Preset::Ask => PolicyPreset::Ask,
+            Preset::AutoEdit => PolicyPreset::AutoEdit,
+            Preset::Full => PolicyPreset::Full,
+        })
+    }
+
     /// `model.default`, if one is set.
     pub(crate) fn model(&self) -> Option<&str> {
         Some(self.text(&keys::MODEL_DEFAULT)).filter(|name| !name.is_empty())
@@ -142,8 +186,19 @@ impl Config {
         }
     }
 
+    /// A number; nothing where there is no limit.
+    fn limit(&self, key: &Key) -> Option<u64> {
+        match self.value(key) {
+            Some(Value::Count(count)) => Some(*count),
+            _ => None,
+        }
+    }
+
     fn value(&self, key: &Key) -> Option<&Value> {
-        let setting = self.settings.iter().find(|setting| setting.key.path == key.path);
-        setting.map(|setting| &setting.value)
+        self.setting(key).map(|setting| &setting.value)
+    }
+
+    fn setting(&self, key: &Key) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.path == key.path)
     }
 }

@@ -13,7 +13,11 @@ pub(crate) mod client;
 pub(crate) mod detach;
 pub(crate) mod directories;
 mod doctor;
+mod environment;
+pub(crate) mod ephemeral;
 mod error;
+pub(crate) mod find;
+mod idle;
 mod listeners;
 pub(crate) mod lock;
 mod models;
@@ -40,6 +44,7 @@ use crate::errors::Error;
 use crate::telemetry::Telemetry;
 use detach::Release;
 use directories::RuntimeDirectory;
+use idle::Signs;
 use listeners::Bound;
 use lock::{DaemonLock, Record};
 use parts::Prepared;
@@ -107,7 +112,10 @@ impl House<'_> {
         let mut serving = Serving::new();
         // Whatever goes wrong from here on, what runs is stopped in order.
         let lived = match self.open(&engine, &door, activated, &stop, &mut serving).await {
-            Ok(()) => until_stopped(&mut signals, &stop, &mut serving).await,
+            Ok(()) => {
+                let unused = self.until_unused(&engine, &door);
+                until_stopped(&mut signals, &stop, &mut serving, unused).await
+            }
             Err(error) => Err(error),
         };
         systemd::notify("STOPPING=1");
@@ -148,13 +156,27 @@ impl House<'_> {
         tokio::spawn(open::tend(self.runtime_directory.path().to_owned(), door.clone(), stop.clone()));
         let code = self.settings.open.then(|| door.page_code()).transpose();
         let code = code.map_err(|source| DaemonError::Runtime { source })?;
-        let page = code.as_ref().map(|code| open::address(&place.url, code));
+        // Without an address of its own there is no page either.
+        let page = code.as_ref().zip(place.url.as_ref()).map(|(code, url)| open::address(url, code));
         let summary = Summary::new(self.settings, self.places, place, page, workspaces);
         self.tell(&summary)?;
-        if let Some(code) = &code {
-            open::browser_aside(&self.runtime_directory, &summary.url, code);
+        if let Some((code, url)) = code.as_ref().zip(summary.url.as_ref()) {
+            open::browser_aside(&self.runtime_directory, url, code);
         }
         Ok(())
+    }
+
+    /// Waits until nobody has needed us for long enough; for ever, if we are not to leave by ourselves.
+    async fn until_unused(&self, engine: &Engine, door: &Door) {
+        let Some(patience) = self.settings.idle_exit.filter(|_| self.settings.auto) else {
+            return std::future::pending().await;
+        };
+        let look = || {
+            let (activity, traffic) = (engine.activity(), door.traffic());
+            let busy = activity.running + activity.waiting + activity.clients > 0 || traffic.streams > 0;
+            Signs { busy, answers: traffic.answers }
+        };
+        idle::until_unused(patience, look).await;
     }
 
     /// Tells everybody who waits for it that requests are answered.
@@ -163,27 +185,38 @@ impl House<'_> {
         let release = self.settings.detached.then(|| Release::prepare(self.places)).transpose()?;
         self.lock.write(&Record {
             pid: std::process::id(),
-            url: Some(summary.url.clone()),
+            url: summary.url.clone(),
             http_socket: Some(summary.http_socket.display().to_string()),
+            auto: self.settings.auto,
         })?;
         summary.print(self.settings.json)?;
-        systemd::notify(&format!("READY=1\nSTATUS=listening on {}", summary.url));
+        let socket = summary.http_socket.display();
+        let place = summary.url.clone().unwrap_or_else(|| socket.to_string());
+        systemd::notify(&format!("READY=1\nSTATUS=listening on {place}"));
         if let Some(release) = release {
             release.let_go()?;
             tokio::spawn(detach::tend_log(detach::log_file(self.places)));
         }
-        tracing::info!(url = %summary.url, socket = %summary.http_socket.display(), "started");
+        match &summary.url {
+            Some(url) => tracing::info!(%url, %socket, "started"),
+            None => tracing::info!(%socket, "started"),
+        }
         Ok(())
     }
 }
 
-/// Waits for a signal, for a client that stops us, or for a listener that breaks.
+/// Waits for a signal, for a client that stops us, for a listener that breaks, or until nobody needs us.
 async fn until_stopped(
     signals: &mut Signals,
     stop: &CancellationToken,
     serving: &mut Serving,
+    unused: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let source = tokio::select! {
+        () = unused => {
+            tracing::info!("leaving: nobody has been here for a while");
+            return Ok(());
+        }
         name = signals.next() => {
             tracing::info!(signal = name, "stopping");
             return Ok(());

@@ -61,13 +61,13 @@ pub(crate) fn key_of(name: &str) -> Option<&'static Key> {
     if name == MODEL.name {
         return Some(&keys::MODEL_DEFAULT);
     }
-    keys::ALL.iter().copied().find(|key| key.variable() == name)
+    keys::ALL.iter().copied().find(|key| key.variable().as_deref() == Some(name))
 }
 
 /// All names we know, for suggestions.
 pub(crate) fn known_names() -> Vec<String> {
     let own = OTHERS.iter().map(|variable| variable.name.to_owned());
-    own.chain(keys::ALL.iter().map(|key| key.variable())).collect()
+    own.chain(keys::ALL.iter().filter_map(|key| key.variable())).collect()
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn variables_are_named_after_their_keys() {
-        assert_eq!(keys::SERVER_ADDR.variable(), "LOGGIA_SERVER_ADDR");
+        assert_eq!(keys::SERVER_ADDR.variable().as_deref(), Some("LOGGIA_SERVER_ADDR"));
         assert_eq!(
             key_of("LOGGIA_POLICY_APPROVAL_TIMEOUT_S").map(|key| key.path),
             Some("policy.approval_timeout_s")

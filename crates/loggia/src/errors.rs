@@ -16,6 +16,8 @@ use std::error::Error as _;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use loggia_cli::CliError;
+
 use crate::color::{ERROR, HINT, WARNING};
 use crate::config::{Config, ConfigError};
 use crate::daemon::DaemonError;
@@ -31,6 +33,22 @@ pub(crate) enum Error {
     /// A daemon does not come up, does not answer, or did not end well.
     #[error(transparent)]
     Daemon(#[from] DaemonError),
+    /// The server did not do it, or what it did could not be shown.
+    #[error(transparent)]
+    Client(#[from] CliError),
+    /// A policy that was edited makes no sense.
+    #[error("this is no policy: {reason}")]
+    Policy {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An editor could not be used.
+    #[error("the policy could not be edited")]
+    Editor {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// `config show` was asked for a key that does not exist.
     #[error("there is no key `{key}`")]
     NoSuchKey {
@@ -103,7 +121,9 @@ impl Error {
         match self {
             Self::Config(_) => ErrorKind::Configuration,
             Self::Daemon(error) => error.kind(),
-            Self::NoSuchKey { .. } => ErrorKind::Usage,
+            Self::Client(error) => client_kind(error),
+            Self::NoSuchKey { .. } | Self::Policy { .. } => ErrorKind::Usage,
+            Self::Editor { .. } => ErrorKind::Unavailable,
             Self::Input { .. } => ErrorKind::Unavailable,
             Self::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => ErrorKind::ClosedOutput,
             Self::Output { .. } | Self::WriteFile { .. } | Self::NoMarker { .. } | Self::StaleDocs { .. } => {
@@ -117,16 +137,51 @@ impl Error {
         match self {
             Self::Config(error) => error.hint(),
             Self::Daemon(error) => error.hint(),
+            Self::Client(error) => Some(error.hint().to_owned()),
             Self::NoSuchKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::NoSuchKey { nearest: None, .. } => Some("`loggia config show` lists all keys".to_owned()),
+            Self::Policy { .. } => Some(
+                "nothing was changed; edit again, and see docs/policy.md for what can be written".to_owned(),
+            ),
+            Self::Editor { .. } => Some("name an editor in `VISUAL` or `EDITOR`".to_owned()),
+            Self::Input { .. } => Some("see that it exists and can be read".to_owned()),
             Self::StaleDocs { repair, .. } => Some(format!("run `{repair}`")),
             _ => None,
         }
     }
 }
 
+/// What the failure of a client means to the caller.
+fn client_kind(error: &CliError) -> ErrorKind {
+    match error {
+        error if error.reader_went_away() => ErrorKind::ClosedOutput,
+        CliError::Output(_) | CliError::Keyboard(_) => ErrorKind::Internal,
+        CliError::Workspace(_)
+        | CliError::Model(_)
+        | CliError::NothingAsked
+        | CliError::TooMuchInput { .. }
+        | CliError::NoSession
+        | CliError::NotConfirmed { .. }
+        | CliError::NoTerminal
+        | CliError::File { .. }
+        | CliError::SessionHasBegun { .. } => ErrorKind::Usage,
+        CliError::Server(error) => match error.problem().map(|problem| problem.status) {
+            Some(400..=499) => ErrorKind::Usage,
+            _ => ErrorKind::Unavailable,
+        },
+        _ => ErrorKind::Unavailable,
+    }
+}
+
 /// Tells people what went wrong and decides how to leave.
 pub(crate) fn report(error: &Error) -> ExitCode {
+    if let Error::Daemon(DaemonError::NotStarted { code: Some(code), said }) = error
+        && !said.is_empty()
+    {
+        // It has said it all, in the same form. Nobody can be told that stderr is gone.
+        let _ = anstream::stderr().write_all(said.as_bytes());
+        return ExitCode::of_number(*code);
+    }
     let kind = error.kind();
     if kind != ErrorKind::ClosedOutput {
         let mut causes = Vec::new();
@@ -173,10 +228,8 @@ fn file_in_place_of_protocol(error: &clap::Error) -> Option<String> {
 pub(crate) fn warn_of_ignored(config: &Config) {
     let mut ignored = config.ignored().peekable();
     while let Some((setting, value)) = ignored.next() {
-        let message = format!(
-            "ignored `{} = {}` from `{}`: {}",
-            setting.key.path, value.value, value.origin, value.reason
-        );
+        let message =
+            format!("ignored `{} = {}` from `{}`: {}", setting.path, value.value, value.origin, value.reason);
         let hint = format!(
             "the workspace is not trusted; settings you want go into `{}`",
             config.user_file().display()

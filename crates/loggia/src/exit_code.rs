@@ -1,5 +1,7 @@
 //! Exit codes: one table, from which the program leaves and the reference page is made.
 
+use loggia_cli::Outcome;
+
 use crate::errors::ErrorKind;
 
 /// How the program ends.
@@ -17,6 +19,14 @@ pub(crate) enum ExitCode {
     Faults,
     /// Something outside could not be read or reached.
     Unavailable,
+    /// The turn ended, and something the agent wanted was refused.
+    Refused,
+    /// The turn was cancelled.
+    Cancelled,
+    /// The model failed, or there is none.
+    Model,
+    /// The turn was cut off.
+    Unfinished,
 }
 
 /// One row of the table.
@@ -62,6 +72,26 @@ pub(crate) const TABLE: &[Row] = &[
         number: 5,
         meaning: "Something outside could not be read, reached or had: an input file, a server that does not run or does not answer, an address or a store that another process has.",
     },
+    Row {
+        code: ExitCode::Refused,
+        number: 6,
+        meaning: "Refused: the turn of `loggia ask` ended, but something the agent wanted was refused, by somebody or by the policy; `loggia policy check` met something that is denied; or you said no to what would have been done.",
+    },
+    Row {
+        code: ExitCode::Cancelled,
+        number: 7,
+        meaning: "Cancelled: by Ctrl-C or by another client of the session.",
+    },
+    Row {
+        code: ExitCode::Model,
+        number: 8,
+        meaning: "The model failed, cannot be reached, or there is none.",
+    },
+    Row {
+        code: ExitCode::Unfinished,
+        number: 9,
+        meaning: "`loggia ask`: the turn did not come to its end: it used all it may, or it was cut off by the end of the server. It can be continued with `--continue`.",
+    },
 ];
 
 impl ExitCode {
@@ -94,6 +124,20 @@ impl From<ErrorKind> for ExitCode {
     }
 }
 
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done => Self::Success,
+            Outcome::Refused => Self::Refused,
+            Outcome::Cancelled | Outcome::Left => Self::Cancelled,
+            Outcome::ModelFailed => Self::Model,
+            Outcome::LimitReached | Outcome::Interrupted => Self::Unfinished,
+            // What else there will be went wrong in a way that we cannot tell.
+            _ => Self::Failure,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,11 +151,15 @@ mod tests {
             ExitCode::Configuration,
             ExitCode::Faults,
             ExitCode::Unavailable,
+            ExitCode::Refused,
+            ExitCode::Cancelled,
+            ExitCode::Model,
+            ExitCode::Unfinished,
         ];
         let rows: Vec<_> = TABLE.iter().map(|row| row.code).collect();
         assert_eq!(rows, all);
         let numbers: Vec<_> = all.map(ExitCode::number).into();
-        assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
         assert_eq!(all.map(|code| ExitCode::of_number(code.number().into())), all);
         assert_eq!(ExitCode::of_number(137), ExitCode::Failure);
     }

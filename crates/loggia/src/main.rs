@@ -21,9 +21,17 @@ mod output;
 mod supervise;
 mod telemetry;
 
-use crate::cli::{Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ServeArguments};
+use tracing::level_filters::LevelFilter;
+
+use crate::cli::{
+    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand,
+    ModelListArguments, PolicyCommand, PolicyShowArguments, ServeArguments, SessionsCommand,
+    SessionsListArguments,
+};
+use crate::commands::client::Home;
 use crate::commands::serve::Starter;
-use crate::config::{Config, OwnFlag};
+use crate::config::places::Places;
+use crate::config::{Config, OwnFlag, keys};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
 use crate::logging::Format;
@@ -54,6 +62,35 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             begin(&config, config.log_format(), telemetry.as_ref());
             commands::serve::run(&config, &arguments, Starter::Stays, telemetry)
         }
+        Command::Ask(arguments) => ask(&cli.flags, &arguments),
+        Command::Chat(arguments) => chat(&cli.flags, &(*arguments).into()),
+        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)) }
+            if arguments.prompt.is_empty() && !arguments.json =>
+        {
+            chat(&cli.flags, &AskArguments::resuming(arguments))
+        }
+        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)) } => {
+            ask(&cli.flags, &AskArguments::resuming(arguments))
+        }
+        Command::Sessions { command } => {
+            let command = command.unwrap_or_else(|| SessionsCommand::List(SessionsListArguments::usual()));
+            commands::sessions::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+        }
+        Command::Undo(arguments) => {
+            commands::undo::undo(&as_client(&cli.flags)?, arguments).map(ExitCode::from)
+        }
+        Command::Redo(arguments) => {
+            commands::undo::redo(&as_client(&cli.flags)?, arguments).map(ExitCode::from)
+        }
+        Command::Model { command } => {
+            let command = command.unwrap_or_else(|| ModelCommand::List(ModelListArguments::default()));
+            commands::model::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+        }
+        Command::Policy { command } => {
+            let command = command.unwrap_or_else(|| PolicyCommand::Show(PolicyShowArguments::default()));
+            commands::policy::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+        }
+        Command::Doctor(arguments) => commands::doctor::run(&as_client(&cli.flags)?, &arguments),
         Command::Inspect(arguments) => {
             start(&cli.flags, &[])?;
             commands::inspect::run(&arguments)
@@ -67,6 +104,47 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         Command::Stop(arguments) => commands::stop::run(&arguments),
         Command::Config(ConfigCommand::Path(arguments)) => commands::config_path::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
+    }
+}
+
+/// Asks, with the configuration of the workspace that is asked about.
+fn ask(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error> {
+    let (config, home) = prepare(flags, arguments)?;
+    commands::ask::run(&config, home, arguments)
+}
+
+/// Converses, in the same way.
+fn chat(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error> {
+    let (config, home) = prepare(flags, arguments)?;
+    commands::chat::run(&config, home, arguments).map(ExitCode::from)
+}
+
+fn prepare(flags: &GlobalFlags, arguments: &AskArguments) -> Result<(Config, Home), Error> {
+    let places = match &arguments.workspace {
+        Some(directory) => Places::around(Some(directory))?,
+        None => Places::find()?,
+    };
+    let config = Config::load_in(&places, flags, &commands::ask::own_flags(arguments))?;
+    begin_client(&config);
+    let home = Home::new(places, &config);
+    Ok((config, home))
+}
+
+/// Starts a command that is a client, and says where its server is.
+fn as_client(flags: &GlobalFlags) -> Result<Home, Error> {
+    let places = Places::find()?;
+    let config = Config::load_in(&places, flags, &[])?;
+    begin_client(&config);
+    Ok(Home::new(places, &config))
+}
+
+/// A client is silent about what goes well, unless somebody wants to know: what it shows is its answer.
+fn begin_client(config: &Config) {
+    color::settle(config.color());
+    let level = if config.is_set(&keys::LOG_LEVEL) { config.log_level() } else { LevelFilter::WARN };
+    logging::start(level, config.log_format(), None);
+    if level >= LevelFilter::WARN {
+        errors::warn_of_ignored(config);
     }
 }
 
@@ -91,7 +169,7 @@ fn start(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<Config, Erro
 fn begin(config: &Config, format: Format, telemetry: Option<&Telemetry>) {
     color::settle(config.color());
     logging::start(config.log_level(), format, telemetry);
-    if config.log_level() >= tracing::level_filters::LevelFilter::WARN {
+    if config.log_level() >= LevelFilter::WARN {
         errors::warn_of_ignored(config);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use loggia_domain::{ModelError, ModelName, Usage};
+use loggia_domain::{Finding, FindingLevel, ModelError, ModelName, Usage};
 
 use crate::shelf::{Entry, Shelf};
 use crate::{EndpointKind, auto, listing};
@@ -79,6 +79,44 @@ pub struct Tested {
     pub first_piece: Duration,
     /// What it used, if the provider said so.
     pub usage: Option<Usage>,
+}
+
+impl Diagnosis {
+    /// The same as findings: one for the default model and one for every endpoint.
+    pub fn findings(self) -> Vec<Finding> {
+        let finding = |about: String, level, message: String, hint: Option<String>| Finding {
+            about,
+            level,
+            message,
+            hint,
+        };
+        let mut hints = self.hints.into_iter();
+        let names: Vec<&str> = self.defaults.iter().map(|name| name.0.as_str()).collect();
+        let default = match names.as_slice() {
+            [] => finding("model".to_owned(), FindingLevel::Absent, "no model is set".to_owned(), hints.next()),
+            names => finding("model".to_owned(), FindingLevel::Ok, names.join(", then "), None),
+        };
+        let providers = self.providers.into_iter().map(|provider| {
+            let about = format!("provider {}", provider.name);
+            match (provider.key, provider.reach) {
+                (KeyState::Missing { hint }, _) => {
+                    finding(about, FindingLevel::Warning, "it has no key".to_owned(), Some(hint))
+                }
+                (_, Reach::Fails(error)) => finding(about, FindingLevel::Warning, error.message, None),
+                (_, Reach::Answers { models: 0 }) => {
+                    finding(about, FindingLevel::Warning, "it answers, but has no model yet".to_owned(), None)
+                }
+                (_, Reach::Answers { models }) => {
+                    let models = if models == 1 { "1 model".to_owned() } else { format!("{models} models") };
+                    finding(about, FindingLevel::Ok, format!("{} has {models}", provider.address), None)
+                }
+                (_, Reach::NotAsked) => {
+                    finding(about, FindingLevel::Absent, format!("{} was not asked", provider.address), None)
+                }
+            }
+        });
+        std::iter::once(default).chain(providers.collect::<Vec<_>>()).collect()
+    }
 }
 
 pub(crate) async fn examine(shelf: &Shelf, defaults: Vec<ModelName>) -> Diagnosis {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use loggia_domain::{
-    BoxFuture, Model, ModelCatalogue, ModelError, ModelListing, ModelMessage, ModelName, ModelRequest,
+    BoxFuture, Finding, Model, ModelCatalogue, ModelError, ModelListing, ModelMessage, ModelName, ModelRequest,
     ReplyPart,
 };
 use tokio::time::Instant;
@@ -126,6 +126,10 @@ impl Models {
 }
 
 impl ModelCatalogue for Models {
+    fn doctor(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(async { Models::doctor(self).await.findings() })
+    }
+
     fn find(&self, name: Option<&ModelName>) -> Result<Arc<dyn Model>, ModelError> {
         let name = match (name, &self.default) {
             (Some(name), _) | (None, Choice::One(name)) => name,

@@ -62,6 +62,8 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     // Knows the protocol and nothing of the server: what it can do, every other client can.
     product("loggia-client", &["loggia-protocol-agent-server", "loggia-wire"]),
+    // What people see in a terminal, as a client like any other.
+    product("loggia-cli", &["loggia-client", "loggia-protocol-agent-server"]),
     Row { name: "loggia", role: Role::Product, uses: Uses::Everything },
     Row { name: "loggia-testkit", role: Role::Tests, uses: Uses::Only(&["loggia-jsonrpc", "loggia-wire"]) },
     // Whole engines with their real parts, and the processes around them.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use loggia_domain::{BoxFuture, Finding, ModelCatalogue};
@@ -76,6 +77,15 @@ pub(crate) struct Inner {
     pub(crate) started: Instant,
 }
 
+/// Whether anybody comes through a door.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traffic {
+    /// Streams that are open.
+    pub streams: u64,
+    /// Requests that were answered since the start.
+    pub answers: u64,
+}
+
 /// Why there can be no door.
 #[derive(Debug, thiserror::Error)]
 pub enum DoorError {
@@ -105,5 +115,14 @@ impl Door {
         let started = Instant::now();
         let inner = Inner { parts, settings, auth, metrics, streams, marks, builds, listed, started };
         Ok(Self(Arc::new(inner)))
+    }
+
+    /// Whether anybody comes through.
+    pub fn traffic(&self) -> Traffic {
+        let Metrics { sockets, answers, .. } = &self.0.metrics;
+        Traffic {
+            streams: sockets.load(Ordering::Relaxed),
+            answers: answers.iter().map(|count| count.load(Ordering::Relaxed)).sum(),
+        }
     }
 }

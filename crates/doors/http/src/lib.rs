@@ -33,7 +33,7 @@ mod stream;
 mod to_wire;
 
 pub use auth::tokens::TokenError;
-pub use door::{Door, DoorError, Examine, Parts, Settings, examine_nothing};
+pub use door::{Door, DoorError, Examine, Parts, Settings, Traffic, examine_nothing};
 pub use identity::{Identity, Proof};
 pub use listen::{Listener, SlowBody, Tls, TlsError};
 pub use page::page_code_name;

@@ -28,8 +28,9 @@ pub(crate) fn run(config: &Config, arguments: &ConfigShowArguments) -> Result<Ex
 }
 
 fn find<'a>(config: &'a Config, path: &str) -> Result<&'a crate::config::Setting, Error> {
-    config.settings().iter().find(|setting| setting.key.path == path).ok_or_else(|| Error::NoSuchKey {
-        key: path.to_owned(),
-        nearest: nearest(path, keys::ALL.iter().map(|key| key.path)),
-    })
+    config
+        .settings()
+        .iter()
+        .find(|setting| setting.path == path)
+        .ok_or_else(|| Error::NoSuchKey { key: path.to_owned(), nearest: nearest(path, keys::names()) })
 }

@@ -1,6 +1,7 @@
 //! `loggia serve`: runs the server here, or starts one that stays.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use crate::cli::{GlobalFlags, ServeArguments, TlsKind};
 use crate::config::places::Places;
@@ -41,7 +42,7 @@ pub(crate) fn run(
 /// What was asked for, from flags and configuration.
 fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Settings {
     Settings {
-        addr: config.server_addr().to_owned(),
+        addr: addr(config, arguments).map(str::to_owned),
         hosts: config.server_hosts(),
         origins: config.server_origins(),
         tls: tls(arguments),
@@ -52,7 +53,15 @@ fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Se
         json: arguments.json,
         open: arguments.open,
         detached: starter == Starter::Goes,
+        auto: arguments.auto,
+        endpoints: config.endpoints(),
+        idle_exit: arguments.idle_exit_ms.map(Duration::from_millis).or_else(|| config.idle_exit()),
     }
+}
+
+/// Where to listen. One that was started by itself has no address unless somebody wants one.
+fn addr<'a>(config: &'a Config, arguments: &ServeArguments) -> Option<&'a str> {
+    (!arguments.auto || config.is_set(&keys::SERVER_ADDR)).then(|| config.server_addr())
 }
 
 /// Starts a server that stays.
@@ -73,8 +82,20 @@ fn tls(arguments: &ServeArguments) -> TlsChoice {
 /// The same, as it would be typed, but for the wish to be left alone.
 fn written(flags: &GlobalFlags, arguments: &ServeArguments) -> Vec<OsString> {
     let GlobalFlags { set, color, verbose, quiet, log_level, log_format } = flags;
-    let ServeArguments { addr, workspaces, model, json, open, detach: _, tls, tls_cert, tls_key, insecure } =
-        arguments;
+    let ServeArguments {
+        addr,
+        workspaces,
+        model,
+        json,
+        open,
+        detach: _,
+        auto,
+        idle_exit_ms,
+        tls,
+        tls_cert,
+        tls_key,
+        insecure,
+    } = arguments;
     let mut words: Vec<OsString> = Vec::new();
     let mut pair = |name: &str, value: OsString| {
         // In one word, so that a value that begins with a dash stays a value.
@@ -99,11 +120,20 @@ fn written(flags: &GlobalFlags, arguments: &ServeArguments) -> Vec<OsString> {
     for (name, path) in [("--tls-cert", tls_cert), ("--tls-key", tls_key)] {
         path.iter().for_each(|path| pair(name, path.into()));
     }
+    if let Some(milliseconds) = idle_exit_ms {
+        pair("--idle-exit-ms", milliseconds.to_string().into());
+    }
     if let Some(TlsKind::SelfSigned) = tls {
         pair("--tls", "self-signed".into());
     }
     words.extend((0..*verbose).map(|_| "--verbose".into()));
-    let switches = [("--quiet", *quiet), ("--json", *json), ("--open", *open), ("--insecure", *insecure)];
+    let switches = [
+        ("--quiet", *quiet),
+        ("--json", *json),
+        ("--open", *open),
+        ("--auto", *auto),
+        ("--insecure", *insecure),
+    ];
     words.extend(switches.into_iter().filter(|(_, on)| *on).map(|(name, _)| name.into()));
     words
 }
@@ -128,8 +158,18 @@ mod tests {
 
     /// A value that is none of the key's default.
     fn another(key: &keys::Key) -> String {
-        let candidates =
-            ["read-only", "never", "json", "debug", "7", "true", "false", "http://[::1]:1", "[::1]:1"];
+        let candidates = [
+            "read-only",
+            "ollama",
+            "never",
+            "json",
+            "debug",
+            "7",
+            "true",
+            "false",
+            "http://[::1]:1",
+            "[::1]:1",
+        ];
         let fits = |text: &&&str| key.kind.read(text).is_some_and(|value| value != key.default);
         candidates.iter().find(fits).unwrap_or_else(|| panic!("nothing fits {}", key.path)).to_string()
     }
@@ -137,7 +177,7 @@ mod tests {
     #[test]
     fn every_key_has_a_reader() {
         let nothing_set = meaning(&[]);
-        for key in keys::ALL {
+        for key in keys::ALL.iter().chain(keys::IN_TABLES) {
             let set = [(key.path.to_owned(), another(key))];
             assert_ne!(meaning(&set), nothing_set, "nobody reads `{}`", key.path);
         }
@@ -146,7 +186,7 @@ mod tests {
     #[test]
     fn what_is_passed_on_means_the_same() {
         let typed = "loggia --set a.b=c=d --color never -vv serve --addr [::1]:0 --workspace serve --workspace -x \
-                     --model scripted:--odd --json --open --detach --insecure --log-format json --tls self-signed";
+                     --model scripted:--odd --json --open --detach --auto --idle-exit-ms 5 --insecure --log-format json --tls self-signed";
         let typed = typed.replace("--workspace -x", "--workspace=-x");
         let cli = Cli::try_parse_from(typed.split_whitespace()).unwrap();
         let Command::Serve(asked) = &cli.command else { panic!("another command") };

@@ -158,8 +158,8 @@ fn show(json: bool, shown: &Shown, lines: &[String]) -> Result<(), Error> {
 
 fn lines(running: &Running) -> Vec<String> {
     let Running { record, health, model, sessions, clients, workspaces, rss_bytes } = running;
-    let url = record.url.as_deref().unwrap_or("not ready yet");
-    let mut lines = vec![format!("{SUBJECT}running{SUBJECT:#} at {}", printable(url))];
+    let place = record.place().unwrap_or("not ready yet");
+    let mut lines = vec![format!("{SUBJECT}running{SUBJECT:#} at {}", printable(place))];
     let mut fact = |name: &str, text: &str| {
         lines.push(format!("  {ASIDE}{name:<9}{ASIDE:#} {}", printable(text)));
     };
@@ -168,6 +168,9 @@ fn lines(running: &Running) -> Vec<String> {
     fact("up", &time(health.uptime_ms));
     if let Some(bytes) = rss_bytes {
         fact("memory", &format!("{} MiB", bytes.div_ceil(1 << 20)));
+    }
+    if record.auto {
+        fact("leaves", "when nobody has needed it for a while");
     }
     if let Some(socket) = &record.http_socket {
         fact("socket", socket);

@@ -49,6 +49,8 @@ pub(crate) enum Tightness {
     False,
 }
 
+/// Choices of `models.NAME.kind`.
+pub(crate) const ENDPOINT_KINDS: [&str; 4] = ["openai", "anthropic", "gemini", "ollama"];
 const POLICY_PRESETS: &[&str] = &["read-only", "ask", "auto-edit", "full"];
 /// Choices of `ui.color` and `--color`.
 pub(crate) const COLOR_CHOICES: [&str; 3] = ["auto", "always", "never"];
@@ -85,6 +87,16 @@ pub(crate) static SERVER_ORIGINS: Key = Key {
     doc: "Origins, separated by commas, whose pages may ask the http door besides its own.",
     used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("it decides who can reach the server"),
+};
+
+/// When a server that was started by itself goes again.
+pub(crate) static SERVER_IDLE_EXIT_MINUTES: Key = Key {
+    path: "server.idle_exit_minutes",
+    kind: ValueType::Limit,
+    default: Value::Count(30),
+    doc: "Minutes after which a server that a command started by itself leaves, if there is no client, no running turn and no open question; `none` lets it stay.",
+    used_by: "`loggia serve --auto`",
+    workspace: WorkspaceRule::Never("the server is there for other workspaces, too"),
 };
 
 /// How much is said on stderr.
@@ -217,11 +229,59 @@ pub(crate) static RUNNER_OUTPUT_BYTES: Key = Key {
     workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
 };
 
-/// Every key, in documentation order.
+/// Which protocol an endpoint of models speaks.
+pub(crate) static ENDPOINT_KIND: Key = Key {
+    path: "models.NAME.kind",
+    kind: ValueType::Choice(&ENDPOINT_KINDS),
+    default: text("openai"),
+    doc: "Which protocol the endpoint `NAME` speaks. Its models are called `NAME:model`. Most servers speak OpenAI's.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides who is sent the code"),
+};
+
+/// Where an endpoint of models is.
+pub(crate) static ENDPOINT_BASE_URL: Key = Key {
+    path: "models.NAME.base_url",
+    kind: ValueType::Url,
+    default: text(""),
+    doc: "The endpoint's address. Empty means the usual one of its kind.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides who is sent the code"),
+};
+
+/// Which variable has the key of an endpoint of models.
+pub(crate) static ENDPOINT_KEY_VARIABLE: Key = Key {
+    path: "models.NAME.key_variable",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "The variable that has the endpoint's key. A server that a command starts by itself is given it. Empty means the usual one of its kind.",
+    used_by: "`loggia serve`, and commands that start a server",
+    workspace: WorkspaceRule::Never("it decides who is told a secret"),
+};
+
+/// Which file has the key of an endpoint of models.
+pub(crate) static ENDPOINT_KEY_FILE: Key = Key {
+    path: "models.NAME.key_file",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "The file that has the endpoint's key, by its absolute path; only its owner may be able to read it.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides who is told a secret"),
+};
+
+/// The keys of tables that people name themselves, in documentation order. `NAME` stands for whatever they are called.
+pub(crate) static IN_TABLES: &[&Key] =
+    &[&ENDPOINT_KIND, &ENDPOINT_BASE_URL, &ENDPOINT_KEY_VARIABLE, &ENDPOINT_KEY_FILE];
+
+/// What stands for a name that people choose.
+const NAME: &str = "NAME";
+
+/// Every key with a name of its own, in documentation order.
 pub(crate) static ALL: &[&Key] = &[
     &SERVER_ADDR,
     &SERVER_HOSTS,
     &SERVER_ORIGINS,
+    &SERVER_IDLE_EXIT_MINUTES,
     &LOG_LEVEL,
     &LOG_FORMAT,
     &UI_COLOR,
@@ -243,18 +303,48 @@ const fn text(text: &'static str) -> Value {
 
 /// The key of that name.
 pub(crate) fn find(path: &str) -> Option<&'static Key> {
-    ALL.iter().copied().find(|key| key.path == path)
+    let all = ALL.iter().chain(IN_TABLES).copied();
+    all.filter(|key| key.path.split('.').count() == path.split('.').count()).find(|key| key.begins(path))
 }
 
 /// Whether some key lives under `section.`.
 pub(crate) fn is_section(section: &str) -> bool {
-    ALL.iter().any(|key| key.path.strip_prefix(section).is_some_and(|rest| rest.starts_with('.')))
+    let depth = section.split('.').count();
+    ALL.iter().chain(IN_TABLES).any(|key| key.path.split('.').count() > depth && key.begins(section))
+}
+
+/// All names, for suggestions.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().chain(IN_TABLES).map(|key| key.path)
+}
+
+/// Whether a table can be called so: it stands before the colon of models' names.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
 impl Key {
-    /// The variable that sets it.
-    pub(crate) fn variable(&self) -> String {
-        format!("{}{}", env_vars::PREFIX, self.path.replace('.', "_").to_uppercase())
+    /// The variable that sets it. A key of a table that people name themselves has none.
+    pub(crate) fn variable(&self) -> Option<String> {
+        let name = || format!("{}{}", env_vars::PREFIX, self.path.replace('.', "_").to_uppercase());
+        self.table().is_none().then(name)
+    }
+
+    /// What stands before the name that people choose, if it is in such a table.
+    fn table(&self) -> Option<&'static str> {
+        self.path.split_once(NAME).map(|(before, _)| before)
+    }
+
+    /// The name that was chosen, in a path that leads to this key.
+    pub(crate) fn name_in<'a>(&self, path: &'a str) -> Option<&'a str> {
+        path.strip_prefix(self.table()?)?.split('.').next()
+    }
+
+    /// Whether a path leads to this key, or to a table above it.
+    fn begins(&self, path: &str) -> bool {
+        let parts = self.path.split('.').zip(path.split('.'));
+        let fits = |(own, given)| own == given || (own == NAME && is_name(given));
+        path.split('.').count() <= self.path.split('.').count() && parts.into_iter().all(fits)
     }
 }
 
@@ -313,6 +403,25 @@ mod tests {
             assert!(ALL[..position].iter().all(|earlier| earlier.path != key.path), "{}", key.path);
             assert_eq!(key.path.split('.').count(), 2, "{}", key.path);
             assert!(!is_section(key.path), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn tables_have_the_names_people_choose() {
+        let found = |path| find(path).map(|key| key.path);
+        assert_eq!(found("models.corp.kind"), Some("models.NAME.kind"));
+        assert_eq!(ENDPOINT_KIND.name_in("models.corp.kind"), Some("corp"));
+        for wrong in ["models.kind", "models.corp", "models..kind", "models.a b.kind", "models.corp.kind.x"] {
+            assert_eq!(found(wrong), None, "{wrong}");
+        }
+        assert!(is_section("models") && is_section("models.corp") && !is_section("models.a b"));
+        assert!(!is_section("models.corp.kind") && !is_section("server.addr") && is_section("server"));
+        for key in IN_TABLES {
+            assert!(
+                key.kind.check(key.default.clone()).is_some() && key.variable().is_none(),
+                "{}",
+                key.path
+            );
         }
     }
 

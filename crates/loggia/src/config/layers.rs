@@ -3,6 +3,7 @@
 //! Pure: no file, no environment. A layer is a list of checked assignments; [`settle`] lays them over the
 //! defaults in order.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -67,6 +68,8 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone)]
 pub(crate) struct Assignment {
     pub(crate) key: &'static Key,
+    /// Its name: the key's own, or one that people chose.
+    pub(crate) path: Cow<'static, str>,
     pub(crate) value: Value,
     pub(crate) origin: Origin,
 }
@@ -98,6 +101,8 @@ impl Layer {
 pub(crate) struct Setting {
     /// Which key.
     pub(crate) key: &'static Key,
+    /// Its name: the key's own, or one that people chose.
+    pub(crate) path: Cow<'static, str>,
     /// What holds.
     pub(crate) value: Value,
     /// Where that came from.
@@ -119,22 +124,28 @@ pub(crate) struct Ignored {
 
 /// Lays the layers over the defaults, the last one on top.
 pub(crate) fn settle(layers: Vec<Layer>) -> Vec<Setting> {
-    let mut settings: Vec<Setting> = keys::ALL
-        .iter()
-        .map(|key| Setting { key, value: key.default.clone(), origin: Origin::Default, ignored: Vec::new() })
-        .collect();
+    let mut settings: Vec<Setting> = keys::ALL.iter().map(|key| Setting::new(key, key.path.into())).collect();
     for Layer { assignments, trust } in layers {
         for assignment in assignments {
-            if let Some(setting) = settings.iter_mut().find(|setting| setting.key.path == assignment.key.path)
-            {
-                setting.lay(assignment, trust);
-            }
+            let place = settings.iter().position(|setting| setting.path == assignment.path);
+            let place = place.unwrap_or_else(|| {
+                settings.push(Setting::new(assignment.key, assignment.path.clone()));
+                settings.len() - 1
+            });
+            settings[place].lay(assignment, trust);
         }
     }
+    // Tables that people named come after the rest, each in one piece.
+    settings[keys::ALL.len()..].sort_by(|left, right| left.path.cmp(&right.path));
     settings
 }
 
 impl Setting {
+    /// What holds before anybody sets anything.
+    fn new(key: &'static Key, path: Cow<'static, str>) -> Self {
+        Self { key, path, value: key.default.clone(), origin: Origin::Default, ignored: Vec::new() }
+    }
+
     fn lay(&mut self, Assignment { value, origin, .. }: Assignment, trust: Trust) {
         match self.refusal(&value, trust) {
             None => {
@@ -171,7 +182,8 @@ mod tests {
             .map(|(path, text)| {
                 let key = keys::find(path).expect("a known key");
                 let value = key.kind.read(text).expect("a value that fits");
-                Assignment { key, value, origin: Origin::Flag { name: name.to_owned() } }
+                let path = (*path).to_owned().into();
+                Assignment { key, path, value, origin: Origin::Flag { name: name.to_owned() } }
             })
             .collect();
         Layer { assignments, trust }
@@ -180,7 +192,7 @@ mod tests {
     /// Settles the layers and says in one line what became of a key.
     fn check(layers: Vec<Layer>, path: &str, expected: &str) {
         let settings = settle(layers);
-        let setting = settings.iter().find(|setting| setting.key.path == path).unwrap();
+        let setting = settings.iter().find(|setting| setting.path == path).unwrap();
         let mut line = format!("{} from {}", setting.value, setting.origin);
         for ignored in &setting.ignored {
             line.push_str(&format!("; not {} from {}", ignored.value, ignored.origin));
@@ -212,6 +224,27 @@ mod tests {
         let mut layers = lay("ask", "full");
         layers.push(layer(Trust::Full, "flag", &[("policy.preset", "full")]));
         check(layers, "policy.preset", "\"full\" from flag; not \"full\" from workspace");
+    }
+
+    #[test]
+    fn tables_that_people_name_are_settled_like_the_rest_and_closed_to_an_untrusted_layer() {
+        let (user, evil) = ("http://10.0.0.1", "http://evil.example");
+        let layers = || {
+            vec![
+                layer(Trust::Full, "user", &[("models.corp.base_url", user)]),
+                layer(
+                    Trust::TightenOnly,
+                    "workspace",
+                    &[("models.corp.base_url", evil), ("models.x.kind", "ollama")],
+                ),
+            ]
+        };
+        let expected = "\"http://10.0.0.1\" from user; not \"http://evil.example\" from workspace";
+        check(layers(), "models.corp.base_url", expected);
+        check(layers(), "models.x.kind", "\"openai\" from default; not \"ollama\" from workspace");
+        let settings = settle(layers());
+        let named: Vec<_> = settings[keys::ALL.len()..].iter().map(|setting| setting.path.as_ref()).collect();
+        assert_eq!(named, ["models.corp.base_url", "models.x.kind"]);
     }
 
     #[test]

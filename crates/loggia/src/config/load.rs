@@ -43,7 +43,8 @@ pub(crate) fn variables(variables: &[(OsString, OsString)]) -> Result<Layer, Con
         if let Some(key) = env_vars::key_of(&name) {
             let value = value.to_string_lossy();
             let value = read_text(key, &value, &name)?;
-            assignments.push(Assignment { key, value, origin: Origin::Variable { name: name.into_owned() } });
+            let origin = Origin::Variable { name: name.into_owned() };
+            assignments.push(Assignment { key, path: key.path.into(), value, origin });
         } else if env_vars::OTHERS.iter().all(|variable| variable.name != name) {
             let known = env_vars::known_names();
             let nearest = nearest(&name, known.iter().map(String::as_str)).map(str::to_owned);
@@ -52,7 +53,7 @@ pub(crate) fn variables(variables: &[(OsString, OsString)]) -> Result<Layer, Con
     }
     // The key's own variable is stronger than an alias: it goes on top.
     assignments.sort_by_key(|assignment| match &assignment.origin {
-        Origin::Variable { name } => *name == assignment.key.variable(),
+        Origin::Variable { name } => assignment.key.variable().as_ref() == Some(name),
         _ => false,
     });
     Ok(Layer::trusted(assignments))
@@ -75,10 +76,11 @@ pub(crate) fn flags(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<L
     for (path, text) in &flags.set {
         let key = keys::find(path).ok_or_else(|| ConfigError::UnknownKeyInFlag {
             key: path.clone(),
-            nearest: nearest(path, keys::ALL.iter().map(|key| key.path)),
+            nearest: nearest(path, keys::names()),
         })?;
         let value = read_text(key, text, "--set")?;
-        assignments.push(Assignment { key, value, origin: Origin::Flag { name: "--set".to_owned() } });
+        let origin = Origin::Flag { name: "--set".to_owned() };
+        assignments.push(Assignment { key, path: path.clone().into(), value, origin });
     }
     let own = |key, name, text| OwnFlag { key, name, text };
     let of_all = [
@@ -91,7 +93,8 @@ pub(crate) fn flags(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<L
     for &OwnFlag { key, name, text } in of_all.iter().chain(of_command) {
         if let Some(text) = text {
             let value = read_text(key, text, name)?;
-            assignments.push(Assignment { key, value, origin: Origin::Flag { name: name.to_owned() } });
+            let origin = Origin::Flag { name: name.to_owned() };
+            assignments.push(Assignment { key, path: key.path.into(), value, origin });
         }
     }
     Ok(Layer::trusted(assignments))
@@ -173,7 +176,7 @@ impl<F: Fn(usize) -> Origin> Walk<'_, F> {
         for (name, value) in table {
             let path = join(section, name.get_ref());
             match (keys::find(&path), value.get_ref()) {
-                (Some(key), _) => self.assign(key, name, value),
+                (Some(key), _) => self.assign(key, path, name, value),
                 (None, DeValue::Table(inner)) if keys::is_section(&path) || !inner.is_empty() => {
                     self.table(&path, inner);
                 }
@@ -186,6 +189,7 @@ impl<F: Fn(usize) -> Origin> Walk<'_, F> {
     fn assign(
         &mut self,
         key: &'static Key,
+        path: String,
         name: &Spanned<std::borrow::Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
     ) {
@@ -194,12 +198,12 @@ impl<F: Fn(usize) -> Origin> Walk<'_, F> {
             Some(value) => {
                 let line = self.place(name.span().start).line;
                 let origin = (self.origin)(line);
-                self.assignments.push(Assignment { key, value, origin });
+                self.assignments.push(Assignment { key, path: path.into(), value, origin });
             }
             None => self.fault(
                 value.span().start,
                 ConfigError::WrongValue {
-                    key: key.path.to_owned(),
+                    key: path,
                     found: describe(value.get_ref()),
                     place: place.to_string(),
                     expected: key.kind.expectation(),
@@ -217,7 +221,7 @@ impl<F: Fn(usize) -> Origin> Walk<'_, F> {
 
     fn unknown(&mut self, key: String, name: &Spanned<std::borrow::Cow<'_, str>>) {
         let start = name.span().start;
-        let nearest = nearest(&key, keys::ALL.iter().map(|key| key.path));
+        let nearest = nearest(&key, keys::names());
         let place = self.place(start);
         self.fault(start, ConfigError::UnknownKey { key, place, nearest });
     }
@@ -274,8 +278,7 @@ mod tests {
         let path = Path::new("f.toml");
         let told = match parse(path, text, |line| Origin::UserFile { path: path.to_owned(), line }) {
             Ok(assignments) => {
-                let told =
-                    assignments.iter().map(|set| format!("{}={} {}", set.key.path, set.value, set.origin));
+                let told = assignments.iter().map(|set| format!("{}={} {}", set.path, set.value, set.origin));
                 told.collect::<Vec<_>>().join(", ")
             }
             Err(error) => {
@@ -293,6 +296,7 @@ mod tests {
         check("server = { addr = \"a:1\" }", "server.addr=\"a:1\" f.toml:1");
         check("[policy]\nmax_steps = 0x10", "policy.max_steps=16 f.toml:2");
         check("[policy]\nmax_steps = 1_000", "policy.max_steps=1000 f.toml:2");
+        check("[models.corp]\nkind = \"ollama\"", "models.corp.kind=\"ollama\" f.toml:2");
         check("[server]\n", "");
         check("", "");
     }

@@ -28,14 +28,29 @@ pub(crate) struct Places {
 impl Places {
     /// Looks at the environment and at the directories above the current one.
     pub(crate) fn find() -> Result<Self, ConfigError> {
+        // A current directory that no longer exists is in no workspace.
+        Self::around(std::env::current_dir().ok().as_deref())
+    }
+
+    /// The same, with the workspace around another directory.
+    pub(crate) fn around(start: Option<&Path>) -> Result<Self, ConfigError> {
         let data = directory(&env_vars::DATA_DIR, etcetera::base_strategy::Xdg::data_dir)?;
         Ok(Self {
             config: directory(&env_vars::CONFIG_DIR, etcetera::base_strategy::Xdg::config_dir)?,
             runtime: runtime(&data)?,
             data,
-            // A current directory that no longer exists is in no workspace.
-            workspace: std::env::current_dir().ok().and_then(|start| workspace_root(&start)),
+            workspace: start.and_then(workspace_root),
         })
+    }
+
+    /// The same settings and workspace, with data and sockets of their own below a directory.
+    pub(crate) fn elsewhere(&self, directory: &Path) -> Self {
+        Self {
+            config: self.config.clone(),
+            data: directory.join("data"),
+            runtime: directory.join("run"),
+            workspace: self.workspace.clone(),
+        }
     }
 
     /// Where the user's settings are.

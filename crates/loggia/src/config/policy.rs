@@ -49,5 +49,5 @@ fn switch(settings: &[Setting], key: &Key) -> bool {
 }
 
 fn value<'a>(settings: &'a [Setting], key: &Key) -> Option<&'a Value> {
-    settings.iter().find(|setting| setting.key.path == key.path).map(|setting| &setting.value)
+    settings.iter().find(|setting| setting.path == key.path).map(|setting| &setting.value)
 }

@@ -11,7 +11,7 @@ use crate::output::printable;
 /// A setting as JSON shows it.
 #[derive(Debug, Serialize)]
 struct Shown<'a> {
-    key: &'static str,
+    key: &'a str,
     value: &'a Value,
     origin: &'a Origin,
     doc: &'static str,
@@ -24,7 +24,7 @@ pub(crate) fn json(settings: &[&Setting]) -> String {
     let shown: Vec<_> = settings
         .iter()
         .map(|setting| Shown {
-            key: setting.key.path,
+            key: &setting.path,
             value: &setting.value,
             origin: &setting.origin,
             doc: setting.key.doc,
@@ -39,7 +39,7 @@ pub(crate) fn json(settings: &[&Setting]) -> String {
 pub(crate) fn table(settings: &[&Setting]) -> String {
     let values: Vec<_> =
         settings.iter().map(|setting| printable(&setting.value.to_string()).into_owned()).collect();
-    let key_width = settings.iter().map(|setting| setting.key.path.len()).max().unwrap_or(0);
+    let key_width = settings.iter().map(|setting| setting.path.len()).max().unwrap_or(0);
     let value_width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for (setting, value) in settings.iter().zip(&values) {
@@ -47,7 +47,7 @@ pub(crate) fn table(settings: &[&Setting]) -> String {
         let style = if setting.origin == Origin::Default { ASIDE } else { anstyle::Style::new() };
         lines.push(format!(
             "{SUBJECT}{:<key_width$}{SUBJECT:#}  {value:<value_width$}  {style}{}{style:#}",
-            setting.key.path,
+            setting.path,
             printable(&origin)
         ));
         lines.extend(setting.ignored.iter().map(|ignored| format!("  {}", ignored_line(ignored))));
@@ -59,14 +59,16 @@ pub(crate) fn table(settings: &[&Setting]) -> String {
 pub(crate) fn one(setting: &Setting) -> String {
     let key = setting.key;
     let mut lines =
-        vec![format!("{SUBJECT}{}{SUBJECT:#} = {}", key.path, printable(&setting.value.to_string()))];
+        vec![format!("{SUBJECT}{}{SUBJECT:#} = {}", setting.path, printable(&setting.value.to_string()))];
     let mut fact =
         |name: &str, text: &str| lines.push(format!("  {ASIDE}{name:<10}{ASIDE:#} {}", printable(text)));
     fact("from", &setting.origin.to_string());
     fact("meaning", key.doc);
     fact("takes", &key.kind.expectation());
     fact("default", &key.default.to_string());
-    fact("variable", &key.variable());
+    if let Some(variable) = key.variable() {
+        fact("variable", &variable);
+    }
     fact("workspace", &key.workspace.to_string());
     fact("used by", key.used_by);
     lines.extend(setting.ignored.iter().map(|ignored| format!("  {}", ignored_line(ignored))));

@@ -26,6 +26,9 @@ const LOG_FILE: &str = "daemon.log";
 /// A log that has grown beyond this is put aside; one older log is kept.
 const MAX_LOG_BYTES: u64 = 8 * 1024 * 1024;
 
+/// Far more than a daemon says before it is ready.
+const MAX_WORDS: u64 = 64 * 1024;
+
 /// How often a daemon looks at the length of its log: what is written meanwhile does no harm.
 const LOOK: Duration = Duration::from_secs(60);
 
@@ -53,6 +56,43 @@ pub(crate) fn start(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     printer.bytes(&told)?;
     printer.finish()?;
     Ok(ExitCode::Success)
+}
+
+/// Starts a daemon for a command that needs one, and waits for the first byte it says: then it is ready. It gets nothing
+/// of ours but these variables.
+#[expect(clippy::disallowed_methods, reason = "the daemon is meant to outlive whoever starts it")]
+pub(crate) fn start_for(environment: Vec<(OsString, OsString)>) -> Result<(), DaemonError> {
+    let failed = |source| DaemonError::Start { source };
+    let mut child = Command::new(std::env::current_exe().map_err(failed)?)
+        .args([COMMAND, "--auto", "--json", "--color=never"])
+        .env_clear()
+        .envs(environment)
+        // It is nobody's in particular: where the first command was typed must not matter to the others.
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    // Heard beside: it must not stop because nobody reads what it says.
+    let words = std::thread::spawn(move || stderr.map(last_words).unwrap_or_default());
+    let ready = stdout.map_or(Ok(0), |mut stdout| stdout.read(&mut [0; 1])).map_err(failed)?;
+    if ready > 0 {
+        return Ok(());
+    }
+    let status = child.wait().map_err(failed)?;
+    let said = words.join().unwrap_or_default();
+    Err(DaemonError::NotStarted { code: status.code(), said })
+}
+
+/// The beginning of what a daemon says; the rest is heard and forgotten.
+fn last_words(mut stderr: impl io::Read) -> String {
+    let mut said = Vec::new();
+    // One that cannot be read any more has said all it will.
+    let _ = stderr.by_ref().take(MAX_WORDS).read_to_end(&mut said);
+    let _ = io::copy(&mut stderr, &mut io::sink());
+    String::from_utf8_lossy(&said).into_owned()
 }
 
 /// Leaves the starter's terminal: its signals are not for us.

@@ -53,6 +53,11 @@ impl RuntimeDirectory {
         self.0.join("daemon.lock")
     }
 
+    /// Held by whoever starts a daemon.
+    pub(crate) fn start_lock_file(&self) -> PathBuf {
+        self.0.join("start.lock")
+    }
+
     /// Whether what is found there can be believed: a name in a place for all may be somebody else's.
     pub(crate) fn is_ours(&self) -> bool {
         let user = rustix::process::geteuid().as_raw();

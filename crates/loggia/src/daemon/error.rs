@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use loggia_engine::EngineError;
 use loggia_http::{DoorError, TlsError};
 use loggia_models::ScriptError;
+use loggia_protocol_agent_server::CONTROL_VERSION;
 use loggia_store::OpenError;
 
 use super::lock::Record;
@@ -90,10 +91,10 @@ pub(crate) enum DaemonError {
         source: EngineError,
     },
     /// A model is named that nobody provides.
-    #[error("there is no model `{name}`")]
+    #[error("{reason}")]
     UnknownModel {
-        /// As it was written.
-        name: String,
+        /// What is not known, and what was probably meant.
+        reason: String,
     },
     /// A model's script cannot be read.
     #[error("cannot read the script `{}`", path.display())]
@@ -177,6 +178,24 @@ pub(crate) enum DaemonError {
         /// What it answered.
         status: String,
     },
+    /// One was started for this, and ended before it was ready. It has said why.
+    #[error("the server ended before it was ready{}", if said.is_empty() { String::new() } else { format!(": {said}") })]
+    NotStarted {
+        /// Its exit code, if it ended by itself.
+        code: Option<i32>,
+        /// What it said.
+        said: String,
+    },
+    /// It and we do not understand each other.
+    #[error(
+        "the server that runs is loggia {version}, whose control version is {control}, and that of this command is {CONTROL_VERSION}"
+    )]
+    OtherControl {
+        /// Its version.
+        version: String,
+        /// Its control version.
+        control: u32,
+    },
     /// It takes its time.
     #[error("the daemon has not stopped yet: {0}")]
     StillThere(Record),
@@ -204,12 +223,14 @@ impl DaemonError {
             | Self::Silent(_)
             | Self::NotRunning
             | Self::Unopened { .. }
+            | Self::OtherControl { .. }
             | Self::Refused { .. }
             | Self::StillThere(_) => ErrorKind::Unavailable,
             Self::Runtime { .. }
             | Self::Engine { .. }
             | Self::Broken { .. }
             | Self::Cut
+            | Self::NotStarted { .. }
             | Self::Start { .. } => ErrorKind::Internal,
         }
     }
@@ -232,8 +253,15 @@ impl DaemonError {
                 "add `--tls self-signed`, or `--insecure` if the network is as safe as this machine"
             }
             Self::UnknownModel { .. } => {
-                "there is one provider so far, which plays a script: `--model scripted:FILE`"
+                "models are called `provider:model`, as in `openai:gpt-5`; `loggia model list` tells which there are, `scripted:FILE` plays a script"
             }
+            Self::OtherControl { control, .. } if *control < CONTROL_VERSION => {
+                "restart the server, which is the older one: `loggia stop`; the next command starts a new one"
+            }
+            Self::OtherControl { .. } => {
+                "update this command, which is the older one; or stop the server with `loggia stop`, and the next command starts one of its own version"
+            }
+            Self::NotStarted { .. } => "`loggia serve` runs it here, where you can watch it",
             Self::SocketTaken { .. } => {
                 "set `LOGGIA_RUNTIME_DIR` to a directory of its own, or stop whoever answers"
             }

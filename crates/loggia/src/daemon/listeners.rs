@@ -23,6 +23,9 @@ use crate::errors;
 /// lowers it if it knows better.
 const BACKLOG: u32 = 1024;
 
+/// What a socket is called that somebody else opened for us.
+const ADOPTED: &str = "a socket that was handed over";
+
 /// Names that always lead to this machine.
 const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
@@ -36,7 +39,8 @@ pub(crate) struct Bound {
 /// Where that is.
 #[derive(Debug)]
 pub(crate) struct Place {
-    pub(crate) url: String,
+    /// Its address, if it has one besides the socket.
+    pub(crate) url: Option<String>,
     /// The same under the names others use, if they can reach it.
     pub(crate) other_urls: Vec<String>,
     pub(crate) http_socket: PathBuf,
@@ -54,21 +58,21 @@ pub(crate) async fn bind(
     activated: Activated,
 ) -> Result<Bound, DaemonError> {
     let (tls, certificate) = tls(settings, places)?;
-    let listeners = match activated.tcp.is_empty() {
-        true => vec![bind_tcp(settings, tls.is_some()).await?],
-        false => adopt(activated.tcp, settings, tls.is_some())?,
+    let listeners = match (&settings.addr, activated.tcp.is_empty()) {
+        (_, false) => adopt(activated.tcp, settings, tls.is_some())?,
+        (Some(addr), true) => vec![bind_tcp(addr, settings, tls.is_some()).await?],
+        (None, true) => Vec::new(),
     };
-    let failed = |source| DaemonError::Listen { addr: settings.addr.clone(), source };
-    let first = listeners.first().ok_or_else(|| failed(io::ErrorKind::AddrNotAvailable.into()))?;
-    let own = first.local_addr().map_err(failed)?;
-    if own.ip().is_unspecified() && settings.hosts.is_empty() {
+    let failed = |source| DaemonError::Listen { addr: ADOPTED.to_owned(), source };
+    let own = listeners.first().map(TcpListener::local_addr).transpose().map_err(failed)?;
+    if let Some(own) = own.filter(|own| own.ip().is_unspecified() && settings.hosts.is_empty()) {
         warn_of_hosts(own, places);
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let url = format!("{scheme}://{}", reachable(own));
-    let other_urls = match own.ip().is_loopback() {
-        true => Vec::new(),
-        false => settings.hosts.iter().map(|name| named_url(scheme, name, own.port())).collect(),
+    let url = own.map(|own| format!("{scheme}://{}", reachable(own)));
+    let other_urls = match own.filter(|own| !own.ip().is_loopback()) {
+        None => Vec::new(),
+        Some(own) => settings.hosts.iter().map(|name| named_url(scheme, name, own.port())).collect(),
     };
     let http_socket = runtime.http_socket();
     let fingerprint = tls.as_ref().map(|tls| tls.fingerprint().to_owned());
@@ -118,7 +122,7 @@ fn tls(settings: &Settings, places: &Places) -> Result<(Option<Tls>, Option<Path
 /// The names somebody asked for. "Any address" is none.
 fn asked_names(settings: &Settings) -> Vec<&str> {
     let is_any = |name: &str| name.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
-    let names = settings.hosts.iter().map(String::as_str).chain([settings.host()]);
+    let names = settings.hosts.iter().map(String::as_str).chain(settings.host());
     names.filter(|name| !is_any(name)).collect()
 }
 
@@ -143,9 +147,9 @@ fn warn_of_hosts(address: SocketAddr, places: &Places) {
     );
 }
 
-async fn bind_tcp(settings: &Settings, encrypted: bool) -> Result<TcpListener, DaemonError> {
-    let failed = |source| DaemonError::Listen { addr: settings.addr.clone(), source };
-    let addresses: Vec<_> = tokio::net::lookup_host(&settings.addr).await.map_err(failed)?.collect();
+async fn bind_tcp(addr: &str, settings: &Settings, encrypted: bool) -> Result<TcpListener, DaemonError> {
+    let failed = |source| DaemonError::Listen { addr: addr.to_owned(), source };
+    let addresses: Vec<_> = tokio::net::lookup_host(addr).await.map_err(failed)?.collect();
     for address in &addresses {
         check(*address, settings, encrypted)?;
     }
@@ -173,7 +177,7 @@ fn adopt(
     settings: &Settings,
     encrypted: bool,
 ) -> Result<Vec<TcpListener>, DaemonError> {
-    let failed = |source| DaemonError::Listen { addr: "a socket that was handed over".to_owned(), source };
+    let failed = |source| DaemonError::Listen { addr: ADOPTED.to_owned(), source };
     let adopt = |listener: std::net::TcpListener| {
         check(listener.local_addr().map_err(failed)?, settings, encrypted)?;
         TcpListener::from_std(listener).map_err(failed)
@@ -215,7 +219,7 @@ fn named_url(scheme: &str, name: &str, port: u16) -> String {
     if is_bare { format!("{scheme}://[{name}]:{port}") } else { format!("{scheme}://{name}:{port}") }
 }
 
-fn bind_unix(path: &Path) -> Result<UnixListener, DaemonError> {
+pub(crate) fn bind_unix(path: &Path) -> Result<UnixListener, DaemonError> {
     let failed = |source| DaemonError::Listen { addr: path.display().to_string(), source };
     if let Ok(found) = fs::symlink_metadata(path) {
         // A file that is no socket is not ours to remove; binding will say that it is in the way.

@@ -34,15 +34,25 @@ pub(crate) struct Record {
     /// Where its own command line reaches it, once it does.
     #[serde(default)]
     pub(crate) http_socket: Option<String>,
+    /// Whether it leaves when nobody needs it.
+    #[serde(default)]
+    pub(crate) auto: bool,
 }
 
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.pid, &self.url) {
+        match (self.pid, self.place()) {
             (0, _) => f.write_str("it does not say which process it is"),
-            (pid, Some(url)) => write!(f, "process {pid} at {url}"),
+            (pid, Some(place)) => write!(f, "process {pid} at {place}"),
             (pid, None) => write!(f, "process {pid}, which is not ready yet"),
         }
+    }
+}
+
+impl Record {
+    /// Where it is, once it is ready: its address, or the socket of one that has none.
+    pub(crate) fn place(&self) -> Option<&str> {
+        self.url.as_deref().or(self.http_socket.as_deref())
     }
 }
 
@@ -95,6 +105,27 @@ impl DaemonLock {
     }
 }
 
+/// Held by whoever starts a daemon, so that others wait for it instead of starting another.
+#[derive(Debug)]
+pub(crate) struct StartLock(#[expect(dead_code, reason = "held until it is dropped")] File);
+
+impl StartLock {
+    /// Waits for it. It goes with its process, so nobody waits for one that has gone.
+    pub(crate) fn wait(path: &Path) -> Result<Self, DaemonError> {
+        let failed = |source| DaemonError::Lock { path: path.to_owned(), source };
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+        let file = file.map_err(failed)?;
+        loop {
+            match flock(&file, FlockOperation::LockExclusive) {
+                Ok(()) => return Ok(Self(file)),
+                Err(error) if error == Errno::INTR => {}
+                Err(error) => return Err(failed(error.into())),
+            }
+        }
+    }
+}
+
 /// The daemon that holds a lock, if one does.
 pub(crate) fn holder(path: &Path) -> Result<Option<Record>, DaemonError> {
     let failed = |source| DaemonError::Lock { path: path.to_owned(), source };
@@ -128,7 +159,7 @@ mod tests {
         assert_eq!(holder(&path).unwrap(), None);
         let mut first = DaemonLock::take(&path).unwrap();
         let url = Some("http://127.0.0.1:1".to_owned());
-        let record = Record { pid: std::process::id(), url, http_socket: None };
+        let record = Record { pid: std::process::id(), url, ..Record::default() };
         first.write(&record).unwrap();
         let refused = DaemonLock::take(&path).unwrap_err().to_string();
         let pid = std::process::id();

@@ -1,22 +1,67 @@
-//! The models a daemon has: one that plays a script, or none; then a search answers.
+//! The models a daemon has: those of providers, or one that plays a script. Where there is none, a search answers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loggia_domain::{ModelCatalogue, ModelName};
-use loggia_models::{Script, ScriptedCatalogue, ScriptedModel, SearchingCatalogue};
+use loggia_domain::{BoxFuture, ModelCatalogue, ModelErrorKind, ModelName};
+use loggia_models::{
+    EndpointKind, Environment, KeySource, Models, Script, ScriptedCatalogue, ScriptedModel, SearchingCatalogue,
+};
 
 use super::DaemonError;
+use crate::config::endpoints::Endpoint;
 
 /// What the name of a model that plays a script begins with.
 const SCRIPTED: &str = "scripted:";
 
-/// The models behind a name; without one, a search of the workspace, which says that no model is set.
-pub(crate) fn find(name: Option<&str>) -> Result<Arc<dyn ModelCatalogue>, DaemonError> {
-    let Some(name) = name else { return Ok(Arc::new(SearchingCatalogue::alone())) };
-    let Some(path) = name.strip_prefix(SCRIPTED).filter(|path| !path.is_empty()).map(Path::new) else {
-        return Err(DaemonError::UnknownModel { name: name.to_owned() });
+/// Models, and what they do in the background once the daemon runs.
+pub(crate) struct Found {
+    pub(crate) models: Arc<dyn ModelCatalogue>,
+    pub(crate) look: Option<BoxFuture<'static, ()>>,
+}
+
+/// The models there are, with this one as the default; several with commas between them are tried in turn.
+pub(crate) fn find(
+    name: Option<&str>,
+    endpoints: &[Endpoint],
+    environment: Environment,
+) -> Result<Found, DaemonError> {
+    if let Some(path) = name.and_then(|name| name.strip_prefix(SCRIPTED)).filter(|path| !path.is_empty()) {
+        return Ok(Found { models: scripted(name.unwrap_or_default(), Path::new(path))?, look: None });
+    }
+    let names = name.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty());
+    let settings = loggia_models::Settings {
+        default: names.map(|name| ModelName(name.to_owned())).collect(),
+        endpoints: endpoints.iter().filter_map(settings_of).collect(),
+        ..loggia_models::Settings::default()
     };
+    let models = Models::new(settings, environment);
+    if let Err(error) = models.find(None)
+        && error.kind == ModelErrorKind::Permanent
+    {
+        return Err(DaemonError::UnknownModel { reason: error.message });
+    }
+    let look = models.look();
+    Ok(Found { models: Arc::new(SearchingCatalogue::behind(Arc::new(models))), look: Some(look) })
+}
+
+/// An endpoint as the models know it. Its kind was checked when it was read.
+fn settings_of(endpoint: &Endpoint) -> Option<loggia_models::Endpoint> {
+    let key = match (endpoint.key_variable.as_str(), endpoint.key_file.as_str()) {
+        ("", "") => KeySource::Usual,
+        ("", file) => KeySource::File(PathBuf::from(file)),
+        (variable, _) => KeySource::Variable(variable.to_owned()),
+    };
+    Some(loggia_models::Endpoint {
+        name: endpoint.name.clone(),
+        kind: EndpointKind::named(&endpoint.kind)?,
+        base_url: Some(endpoint.base_url.clone()).filter(|url| !url.is_empty()),
+        key,
+        headers: Vec::new(),
+    })
+}
+
+fn scripted(name: &str, path: &Path) -> Result<Arc<dyn ModelCatalogue>, DaemonError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| DaemonError::ReadScript { path: path.to_owned(), source })?;
     let script =
@@ -30,7 +75,7 @@ mod tests {
     use super::*;
 
     fn error(name: &str) -> String {
-        find(Some(name)).err().map(|error| error.to_string()).unwrap_or_default()
+        find(Some(name), &[], Environment::empty()).err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]
@@ -39,10 +84,10 @@ mod tests {
         let path = directory.path().join("script.toml");
         std::fs::write(&path, "[[reply]]\nparts = [{ text = \"hello\" }]\n").unwrap();
         let name = format!("scripted:{}", path.display());
-        let found = find(Some(&name)).unwrap().find(None).unwrap();
+        let found = find(Some(&name), &[], Environment::empty()).unwrap().models.find(None).unwrap();
         assert_eq!(found.info().name, ModelName(name));
-        assert_eq!(error("nobody:model"), "there is no model `nobody:model`");
-        assert_eq!(error("scripted:"), "there is no model `scripted:`");
+        assert_eq!(error("nobody:model"), "there is no provider `nobody`");
+        assert!(error("opnai:gpt-5").ends_with("did you mean `openai:gpt-5`?"));
         assert!(error("scripted:/absent").starts_with("cannot read the script"));
         std::fs::write(&path, "[[reply]]\nprats = []\n").unwrap();
         assert!(error(&format!("scripted:{}", path.display())).ends_with("cannot be understood"));
@@ -50,13 +95,14 @@ mod tests {
 
     #[test]
     fn the_sample_can_be_played() {
-        find(Some(concat!("scripted:", env!("CARGO_MANIFEST_DIR"), "/samples/demo.toml"))).unwrap();
+        find(Some(concat!("scripted:", env!("CARGO_MANIFEST_DIR"), "/samples/demo.toml")), &[], Environment::empty())
+            .unwrap();
     }
 
     #[test]
-    fn without_a_model_a_search_answers() {
-        let models = find(None).unwrap();
-        assert!(models.find(None).unwrap().info().name.is_none());
-        assert!(models.find(Some(&ModelName("openai:gpt".to_owned()))).is_err());
+    fn endpoints_that_are_configured_have_models() {
+        let endpoint = Endpoint { name: "lab".to_owned(), kind: "openai".to_owned(), ..Endpoint::default() };
+        let found = find(Some("lab:small"), &[endpoint], Environment::empty()).unwrap();
+        assert_eq!(found.models.find(None).unwrap().info().name, ModelName("lab:small".to_owned()));
     }
 }

@@ -4,16 +4,18 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use loggia_domain::{ModelCatalogue, Runner};
+use loggia_domain::{BoxFuture, Runner};
 use loggia_engine::{Engine, IndexFinder};
 use loggia_http::Door;
+use loggia_models::Environment;
 use loggia_runner::CommandRunner;
 use loggia_store::SqliteStore;
 use loggia_wire::child::Keeper;
 use tokio_util::sync::CancellationToken;
 
 use super::directories::RuntimeDirectory;
-use super::{DaemonError, Settings, doctor, models};
+use super::models::{self, Found};
+use super::{DaemonError, Settings, doctor};
 use crate::config::places::Places;
 
 /// The hidden command under which our own executable keeps what it runs.
@@ -25,6 +27,8 @@ pub(crate) struct Prepared {
     engine_settings: loggia_engine::Settings,
     door_settings: loggia_http::Settings,
     examine: loggia_http::Examine,
+    /// What the models do in the background.
+    look: Option<BoxFuture<'static, ()>>,
 }
 
 impl Prepared {
@@ -34,7 +38,9 @@ impl Prepared {
         places: &Places,
         runtime: &RuntimeDirectory,
     ) -> Result<Self, DaemonError> {
-        let models: Arc<dyn ModelCatalogue> = models::find(settings.model.as_deref())?;
+        let environment = Environment::from_fn(|name| std::env::var(name).ok());
+        let Found { models, look } =
+            models::find(settings.model.as_deref(), &settings.endpoints, environment)?;
         let keeper = Keeper::this_executable(KEEPER).map_err(|source| DaemonError::Start { source })?;
         let runner: Arc<dyn Runner> =
             Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
@@ -52,6 +58,7 @@ impl Prepared {
         let examine = doctor::examiner(places, runtime, Arc::clone(&runner));
         Ok(Self {
             examine,
+            look,
             engine: loggia_engine::Parts { store, models, tools, runner, index },
             engine_settings,
             door_settings: door_settings(settings, places),
@@ -60,7 +67,10 @@ impl Prepared {
 
     /// Starts the engine and puts its door in front of it.
     pub(crate) async fn start(self, stop: CancellationToken) -> Result<(Engine, Door), DaemonError> {
-        let Self { engine: parts, engine_settings, door_settings, examine } = self;
+        let Self { engine: parts, engine_settings, door_settings, examine, look } = self;
+        if let Some(look) = look {
+            tokio::spawn(look);
+        }
         let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
         let engine = Engine::start(parts, engine_settings).await;
         let engine = engine.map_err(|source| DaemonError::Engine { source })?;
@@ -83,10 +93,8 @@ impl Prepared {
 /// What the http door is told. The host we are to listen on is a name of ours; "any address" is none.
 fn door_settings(settings: &Settings, places: &Places) -> loggia_http::Settings {
     let mut hosts = settings.hosts.clone();
-    let any = settings.host().parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
-    if !any {
-        hosts.push(settings.host().to_owned());
-    }
+    let is_any = |host: &&str| host.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
+    hosts.extend(settings.host().filter(|host| !is_any(host)).map(str::to_owned));
     loggia_http::Settings {
         data: places.data().to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -14,7 +14,7 @@ use crate::output::{Printer, printable};
 /// Where everything is.
 #[derive(Debug)]
 pub(crate) struct Summary {
-    pub(crate) url: String,
+    pub(crate) url: Option<String>,
     pub(crate) http_socket: PathBuf,
     /// Where one browser is let in, if one is to be opened.
     page: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Summary {
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     event: &'static str,
-    url: &'a str,
+    url: Option<&'a str>,
     token_file: String,
     http_socket: String,
     rpc_socket: Option<String>,
@@ -83,7 +83,7 @@ impl Summary {
     fn line(&self) -> String {
         let line = Line {
             event: "ready",
-            url: &self.url,
+            url: self.url.as_deref(),
             token_file: self.token_file.display().to_string(),
             http_socket: self.http_socket.display().to_string(),
             rpc_socket: None,
@@ -101,12 +101,14 @@ impl Summary {
         let mut fact = |name: &str, text: &str| {
             lines.push(format!("  {ASIDE}{name:<11}{ASIDE:#} {}", printable(text)));
         };
-        fact("url", &self.url);
-        self.other_urls.iter().for_each(|url| fact("for others", url));
-        if let Some(page) = &self.page {
-            fact("page", &format!("{page} (good once, for two minutes)"));
+        if let Some(url) = &self.url {
+            fact("url", url);
+            self.other_urls.iter().for_each(|url| fact("for others", url));
+            if let Some(page) = &self.page {
+                fact("page", &format!("{page} (good once, for two minutes)"));
+            }
+            fact("token file", &self.token_file.display().to_string());
         }
-        fact("token file", &self.token_file.display().to_string());
         fact("socket", &self.http_socket.display().to_string());
         if let Some(fingerprint) = &self.fingerprint {
             fact("fingerprint", fingerprint);
@@ -133,10 +135,16 @@ impl Summary {
 
     /// A first request to copy.
     fn curl(&self) -> String {
+        let Some(url) = &self.url else {
+            return format!(
+                "curl --unix-socket {} http://localhost/v1/workspaces",
+                quoted(&self.http_socket)
+            );
+        };
         let trusted = self.certificate.as_ref();
         let trusted = trusted.map(|path| format!(" --cacert {}", quoted(path))).unwrap_or_default();
         let token = quoted(&self.token_file);
-        format!("curl{trusted} -H \"Authorization: Bearer $(cat {token})\" {}/v1/workspaces", self.url)
+        format!("curl{trusted} -H \"Authorization: Bearer $(cat {token})\" {url}/v1/workspaces")
     }
 }
 

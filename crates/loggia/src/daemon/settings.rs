@@ -1,14 +1,18 @@
 //! What was asked of `loggia serve`, once flags and configuration are read.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use loggia_domain::Policy;
+
+use crate::config::Config;
+use crate::config::endpoints::Endpoint;
 
 /// What a daemon is started with.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// Where to listen, as it was written.
-    pub(crate) addr: String,
+    /// Where to listen besides the Unix socket, as it was written.
+    pub(crate) addr: Option<String>,
     /// Names besides the loopback's under which it may be asked.
     pub(crate) hosts: Vec<String>,
     /// Origins besides its own whose pages may ask.
@@ -19,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) insecure: bool,
     /// The model of new sessions.
     pub(crate) model: Option<String>,
+    /// Endpoints of models besides the usual ones.
+    pub(crate) endpoints: Vec<Endpoint>,
     /// What holds in a workspace as far as its own policy does not say otherwise.
     pub(crate) policy: Policy,
     /// Workspaces to register.
@@ -29,6 +35,10 @@ pub(crate) struct Settings {
     pub(crate) open: bool,
     /// Whether whoever started us has gone, or is about to.
     pub(crate) detached: bool,
+    /// Whether to leave when nobody needs us: nobody asked for a server, only for an answer.
+    pub(crate) auto: bool,
+    /// How long nobody may be there before we leave, if we do; never otherwise.
+    pub(crate) idle_exit: Option<Duration>,
 }
 
 /// Whether and how connections are encrypted.
@@ -48,9 +58,30 @@ pub(crate) enum TlsChoice {
 }
 
 impl Settings {
+    /// What an engine is started with that serves one command alone.
+    pub(crate) fn of_command(config: &Config) -> Self {
+        Self {
+            addr: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            tls: TlsChoice::Off,
+            insecure: false,
+            model: config.model().map(str::to_owned),
+            endpoints: config.endpoints(),
+            policy: config.policy(),
+            workspaces: Vec::new(),
+            json: false,
+            open: false,
+            detached: false,
+            auto: false,
+            idle_exit: None,
+        }
+    }
+
     /// The host of the address, without brackets.
-    pub(crate) fn host(&self) -> &str {
-        let host = self.addr.rsplit_once(':').map_or(self.addr.as_str(), |(host, _)| host);
-        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+    pub(crate) fn host(&self) -> Option<&str> {
+        let addr = self.addr.as_deref()?;
+        let host = addr.rsplit_once(':').map_or(addr, |(host, _)| host);
+        Some(host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host))
     }
 }

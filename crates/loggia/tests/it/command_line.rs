@@ -6,7 +6,7 @@ use crate::stage::Stage;
 
 #[test]
 fn help_reads_well() {
-    insta::assert_snapshot!(Stage::new().run(&["-h"]), @r"
+    insta::assert_snapshot!(Stage::new().run(&["-h"]), @r#"
     exit: 0
     --- stdout
     One coding agent, many doors
@@ -14,6 +14,14 @@ fn help_reads_well() {
     Usage: loggia [OPTIONS] <COMMAND>
 
     Commands:
+      ask          Ask the agent, or give it something to do
+      chat         Converse with the agent
+      sessions     Look after sessions; without a command, list them
+      undo         Take back what the agent changed
+      redo         Make again what was taken back
+      model        Look after models; without a command, list them
+      policy       Look after what the agent may do; without a command, show it
+      doctor       Tell what is set up, what works, and what to do about the rest
       serve        Run the server
       open         Show the page of the server that runs
       status       Tell whether a server runs, and how it is
@@ -39,6 +47,7 @@ fn help_reads_well() {
                                  error, warn, info, debug, trace]
 
     Examples:
+      loggia ask "why does login fail?"         ask the agent about the workspace around this directory
       loggia serve                               run the server for the workspace around this directory
       loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
       loggia open                                show the page of the server that runs
@@ -49,10 +58,10 @@ fn help_reads_well() {
       loggia --set policy.preset=read-only config show policy.preset
       loggia completions bash > ~/.local/share/bash-completion/completions/loggia
 
-    Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable; all are
-    in docs/reference/exit-codes.md.
+    Exit codes: 0 done, 2 wrong usage, 3 wrong configuration, 4 faults found, 5 not reachable, 6
+    refused, 7 cancelled, 8 the model failed; all are in docs/reference/exit-codes.md.
     [END]
-    ");
+    "#);
 }
 
 #[test]
@@ -69,7 +78,7 @@ fn flags_without_a_command_are_a_usage_error() {
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: serve, open, status, stop, inspect, config, completions, help]
+      [subcommands: ask, chat, sessions, undo, redo, model, policy, doctor, serve, open, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 
@@ -82,7 +91,17 @@ fn flags_without_a_command_are_a_usage_error() {
 fn every_public_command_has_its_own_help() {
     let stage = Stage::new();
     for arguments in [
-        &["serve"][..],
+        &["ask"][..],
+        &["chat"],
+        &["sessions"],
+        &["sessions", "list"],
+        &["sessions", "import"],
+        &["undo"],
+        &["redo"],
+        &["model", "test"],
+        &["policy", "check"],
+        &["doctor"],
+        &["serve"],
         &["status"],
         &["stop"],
         &["inspect"],

@@ -14,6 +14,7 @@ fn all_settings_are_shown_with_where_they_came_from() {
     server.addr                "127.0.0.1:4000"  [STAGE]/home/.config/loggia/config.toml:3
     server.hosts               ""                default
     server.origins             ""                default
+    server.idle_exit_minutes   30                default
     log.level                  "error"           --log-level
     log.format                 "text"            default
     ui.color                   "auto"            default

@@ -150,3 +150,18 @@ fn quiet_leaves_the_warnings_out() {
     let stage = Stage::with_workspace("policy.preset = \"full\"");
     assert_eq!(stage.run(&["-q", "config", "show"]).stderr, "");
 }
+
+#[test]
+fn an_untrusted_workspace_cannot_name_endpoints_of_models() {
+    let text = "[models.corp]\nbase_url = \"http://evil.example\"\n[models.evil]\nkind = \"ollama\"\n";
+    let stage = Stage::with_workspace(text);
+    stage.user_file("[models.corp]\nbase_url = \"http://10.0.0.1\"\nkey_variable = \"CORP_KEY\"\n");
+    let shown = stage.run(&["config", "show", "models.corp.base_url"]);
+    assert!(shown.stdout.starts_with("models.corp.base_url = \"http://10.0.0.1\"\n"), "{shown}");
+    assert!(shown.stdout.contains("from       [STAGE]/home/.config/loggia/config.toml:2"), "{shown}");
+    assert!(shown.stderr.contains("ignored `models.evil.kind = \"ollama\"`"), "{shown}");
+    let all = stage.trust("project").run(&["config", "show"]).stdout;
+    let named: Vec<_> = all.lines().filter(|line| line.starts_with("models.")).collect();
+    assert_eq!(named.len(), 3, "{all}");
+    assert!(named[0].contains("http://evil.example"), "the one who is trusted wins: {all}");
+}

@@ -204,6 +204,8 @@ fn a_file_that_is_not_there_is_told() {
     --- stderr
     error: cannot read `missing.bin`
       cause: No such file or directory (os error 2)
+
+    hint: see that it exists and can be read
     [END]
     ");
 }

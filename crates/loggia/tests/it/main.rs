@@ -1,6 +1,8 @@
 //! The built `loggia` binary, run as people run it: own directories, own environment, transcript as snapshot.
 #![expect(clippy::unwrap_used, reason = "a test whose stage cannot be set should fail")]
 
+mod ask;
+mod auto;
 mod color;
 mod command_line;
 mod completions;
@@ -12,6 +14,7 @@ mod http_faults;
 mod http_guide;
 mod inspect;
 mod logs;
+mod looking_after;
 mod no_model;
 mod page;
 mod serve;

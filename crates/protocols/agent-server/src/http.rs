@@ -20,7 +20,7 @@ use loggia_jsonrpc::MessageInfo;
 
 pub use doctor::{DoctorCheck, DoctorReport};
 pub use endpoint::{ENDPOINTS, Endpoint, Verb};
-pub use health::{CheckState, Health, HealthChecks, HealthStatus};
+pub use health::{CONTROL_VERSION, CheckState, Health, HealthChecks, HealthStatus};
 pub use index::{ChangesParams, ChangesResult, IndexState, IndexStatus, RejectedChange};
 pub use model::{
     CurrentModel, ListedModel, ModelAbility, ModelList, ModelPrice, ProviderProblem, TestModelParams,

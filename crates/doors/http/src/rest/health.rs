@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use loggia_domain::{IndexState, ModelErrorKind, Workspace};
-use loggia_protocol_agent_server::{CheckState, Health, HealthChecks, HealthStatus};
+use loggia_protocol_agent_server::{CONTROL_VERSION, CheckState, Health, HealthChecks, HealthStatus};
 
 use crate::door::Inner;
 use crate::rest::Shared;
@@ -19,6 +19,7 @@ pub(crate) async fn health(State(inner): Shared) -> Json<Health> {
         status: if all { HealthStatus::Ok } else { HealthStatus::Degraded },
         version: inner.settings.version.clone(),
         uptime_ms: u64::try_from(inner.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        control: CONTROL_VERSION,
         checks,
     })
 }

@@ -31,7 +31,7 @@ fn key_table() -> String {
     let mut text = String::from(
         "| Key | Takes | Default | Meaning | Untrusted workspace | Used by |\n|---|---|---|---|---|---|\n",
     );
-    for key in keys::ALL {
+    for key in keys::ALL.iter().chain(keys::IN_TABLES) {
         text.push_str(&key_row(key));
     }
     text
@@ -55,7 +55,8 @@ fn variable_table() -> String {
         text.push_str(&format!("| `{}` | {} |\n", variable.name, variable.doc));
     }
     for key in keys::ALL {
-        text.push_str(&format!("| `{}` | Sets `{}`. |\n", key.variable(), key.path));
+        let variable = key.variable().unwrap_or_default();
+        text.push_str(&format!("| `{variable}` | Sets `{}`. |\n", key.path));
     }
     text
 }

@@ -14,9 +14,16 @@ pub struct Health {
     pub version: String,
     /// How long it has been up.
     pub uptime_ms: u64,
+    /// Which control version it speaks; 0 if it is from before there was one.
+    #[serde(default)]
+    pub control: u32,
     /// Part by part.
     pub checks: HealthChecks,
 }
+
+/// The control version: what the command line and a server of the same machine must agree on. It counts up when an older
+/// one of the two would no longer understand the other.
+pub const CONTROL_VERSION: u32 = 1;
 
 open_words! {
     /// Whether the server works, in one word.

@@ -1,0 +1,116 @@
+//! What comes before a turn: the workspace, the session, the words.
+
+use std::path::Path;
+
+use loggia_client::{Client, Page};
+use loggia_protocol_agent_server::{
+    CreateSessionParams, PolicyPreset, RegisterWorkspaceParams, Session, SessionModel, Workspace,
+};
+
+use super::{Approvals, Ask, SessionChoice};
+use crate::CliError;
+
+/// How much may be piped in: more than a model reads, less than a message holds.
+const MAX_CONTEXT_BYTES: usize = 2 * 1024 * 1024;
+
+/// The words of the prompt, with what was piped in after them.
+pub(super) fn message(options: &Ask) -> Result<String, CliError> {
+    let prompt = options.prompt.trim();
+    let context = options.stdin_context.as_deref().map(str::trim_end).filter(|text| !text.trim().is_empty());
+    if let Some(text) = context.filter(|text| text.len() > MAX_CONTEXT_BYTES) {
+        return Err(CliError::TooMuchInput { bytes: text.len(), limit: MAX_CONTEXT_BYTES });
+    }
+    match (prompt, context) {
+        ("", None) => Err(CliError::NothingAsked),
+        ("", Some(context)) => Ok(context.to_owned()),
+        (prompt, None) => Ok(prompt.to_owned()),
+        (prompt, Some(context)) => Ok(format!("{prompt}\n\n<stdin>\n{context}\n</stdin>")),
+    }
+}
+
+/// The session, opened or found.
+pub(crate) async fn session(client: &Client, options: &Ask) -> Result<Session, CliError> {
+    let model = options.model.as_deref().map(model).transpose()?;
+    let preset = match options.approvals {
+        Approvals::ReadOnly => Some(PolicyPreset::ReadOnly),
+        _ => options.preset,
+    };
+    let found = match &options.session {
+        SessionChoice::New => {
+            let params = CreateSessionParams {
+                workspace_id: workspace(client, &options.workspace).await?.workspace_id,
+                title: None,
+                model,
+                policy_preset: preset,
+                budget: options.budget,
+            };
+            return Ok(client.create_session(&params).await?);
+        }
+        SessionChoice::Id(id) => client.session(id).await?,
+        SessionChoice::Latest => latest(client, &options.workspace).await?,
+    };
+    // A session keeps what it began with. To say nothing would be to promise what does not hold.
+    if model.is_some() && model != found.model {
+        return Err(CliError::SessionHasBegun { what: "model" });
+    }
+    if preset.is_some() {
+        return Err(CliError::SessionHasBegun { what: "policy" });
+    }
+    if options.budget.is_some() {
+        return Err(CliError::SessionHasBegun { what: "budget" });
+    }
+    Ok(found)
+}
+
+/// The session of a directory in which something happened last.
+pub(crate) async fn latest(client: &Client, directory: &Path) -> Result<Session, CliError> {
+    let workspace = workspace(client, directory).await?;
+    let page = Page { limit: Some(1), cursor: None };
+    let newest = client.sessions(Some(&workspace.workspace_id), &page).await?;
+    newest.sessions.into_iter().next().ok_or(CliError::NoSession)
+}
+
+/// The workspace of a directory.
+pub(crate) async fn workspace(client: &Client, directory: &Path) -> Result<Workspace, CliError> {
+    let absolute = std::path::absolute(directory).map_err(|_| CliError::Workspace(directory.to_owned()))?;
+    let path = absolute.to_str().ok_or_else(|| CliError::Workspace(directory.to_owned()))?;
+    let params = RegisterWorkspaceParams { root_path: path.to_owned(), name: None };
+    Ok(client.register_workspace(&params).await?)
+}
+
+/// Reads `PROVIDER:MODEL`; a model's own name may have colons.
+pub(crate) fn model(name: &str) -> Result<SessionModel, CliError> {
+    match name.split_once(':') {
+        Some((provider, model)) if !provider.is_empty() && !model.is_empty() => {
+            Ok(SessionModel { provider: provider.to_owned(), model_name: model.to_owned() })
+        }
+        _ => Err(CliError::Model(name.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_piped_in_follows_the_prompt() {
+        let words = |prompt: &str, context: Option<&str>| {
+            let options = Ask { stdin_context: context.map(str::to_owned), ..Ask::new(prompt, ".") };
+            message(&options).ok()
+        };
+        assert_eq!(words("why?", None).as_deref(), Some("why?"));
+        assert_eq!(words("why?", Some("log\n")).as_deref(), Some("why?\n\n<stdin>\nlog\n</stdin>"));
+        assert_eq!(words("", Some("explain this\n")).as_deref(), Some("explain this"));
+        assert_eq!(words("why?", Some("  \n")).as_deref(), Some("why?"));
+        assert_eq!(words(" ", None), None);
+        assert_eq!(words("why?", Some(&"x".repeat(MAX_CONTEXT_BYTES + 1))), None);
+    }
+
+    #[test]
+    fn a_model_has_a_provider() {
+        let model = |name| model(name).ok().map(|model| (model.provider, model.model_name));
+        assert_eq!(model("ollama:qwen3:8b"), Some(("ollama".to_owned(), "qwen3:8b".to_owned())));
+        assert_eq!(model("gpt-5"), None);
+        assert_eq!(model(":x"), None);
+    }
+}

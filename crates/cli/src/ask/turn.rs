@@ -1,0 +1,480 @@
+//! The loop of one turn: what the session tells, keys, interrupts, and what we say ourselves.
+//!
+//! What always holds: nothing is waited for but the next thing to happen, so a server that is gone, a slow answer or
+//! an open question never keeps an interrupt from being noticed.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use loggia_client::{Client, Heard, NotSent, SessionStream};
+use loggia_protocol_agent_server::{
+    AlreadyDecidedDetails, ApprovalId, ClientMessage, ErrorBody, ErrorCode, MessageFinal, PatchProposed,
+    ServerError, ServerMessage, Session, SessionState, SessionStatus, ToolExecute, UserMessage,
+};
+use serde_json::Value;
+use tokio::task::JoinSet;
+use tokio::time::{Interval, MissedTickBehavior};
+
+use super::face::Face;
+use super::question::{Decision, Pressed, Question};
+use super::view::View;
+use super::{Approvals, Ask, Outcome, Revive, Reviving};
+use crate::terminal::Keys;
+use crate::{CliError, Interrupts, Terminal, live};
+
+/// The name under which other clients see us.
+const NAME: &str = "loggia ask";
+
+/// How long a server that is gone is waited for: a restart takes seconds, an update of the machine a minute.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How often a turn that was cut off with its server is continued: a server that dies three times in a turn dies of it.
+const MAX_CONTINUED: u32 = 3;
+
+/// How many proposed changes are kept until somebody asks about them: as many as an engine changes together.
+const MAX_PATCHES: usize = 10_000;
+
+/// A turn that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    /// What it took.
+    pub(crate) tokens: u64,
+}
+
+/// Runs a turn to its end.
+pub(crate) async fn run(
+    client: &Client,
+    session: &Session,
+    message: UserMessage,
+    options: &Ask,
+    terminal: &mut Terminal,
+    interrupts: &mut Interrupts,
+) -> Result<Ended, CliError> {
+    let mut keys = terminal.keys.take();
+    let result =
+        follow(client, session, message, options, Face::new(terminal, options.json), &mut keys, interrupts);
+    let result = result.await;
+    keys.rest();
+    terminal.keys = keys;
+    result
+}
+
+async fn follow(
+    client: &Client,
+    session: &Session,
+    message: UserMessage,
+    options: &Ask,
+    face: Face<'_>,
+    keys: &mut Keys,
+    interrupts: &mut Interrupts,
+) -> Result<Ended, CliError> {
+    let mut face = face;
+    face.begin(session)?;
+    interrupts.forget();
+    let follow = client.follow(&session.session_id).after(session.last_seq).give_up_after(PATIENCE);
+    let stream = follow.named(NAME, env!("CARGO_PKG_VERSION")).open().await?;
+    let mut ticks = tokio::time::interval(live::TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut turn = Turn {
+        client,
+        session,
+        message,
+        approvals: options.approvals,
+        revive: options.revive.as_ref(),
+        stream,
+        face,
+        keys,
+        interrupts,
+        ticks,
+        says: JoinSet::new(),
+        patches: BTreeMap::new(),
+        questions: VecDeque::new(),
+        is_shown: false,
+        reviving: None,
+        fault: None,
+        denied: false,
+        interrupted: false,
+        away: false,
+        was_away: false,
+        unsure: false,
+        continued: 0,
+        tokens: 0,
+    };
+    turn.prompt();
+    let outcome = turn.go().await?;
+    Ok(Ended { outcome, tokens: turn.tokens })
+}
+
+/// A turn on its way.
+struct Turn<'a, 't> {
+    client: &'a Client,
+    session: &'a Session,
+    message: UserMessage,
+    approvals: Approvals,
+    revive: Option<&'a Revive>,
+    stream: SessionStream,
+    face: Face<'t>,
+    keys: &'a mut Keys,
+    interrupts: &'a mut Interrupts,
+    ticks: Interval,
+    /// What we say, while it is on its way.
+    says: JoinSet<Said>,
+    patches: BTreeMap<String, PatchProposed>,
+    /// What waits for an answer; the first is asked.
+    questions: VecDeque<Question>,
+    is_shown: bool,
+    reviving: Option<Reviving>,
+    /// What went wrong, told before the end.
+    fault: Option<ErrorBody>,
+    denied: bool,
+    interrupted: bool,
+    /// The server is gone; it was gone during this turn.
+    away: bool,
+    was_away: bool,
+    /// Whether the prompt may not have arrived.
+    unsure: bool,
+    continued: u32,
+    tokens: u64,
+}
+
+/// What became of something we said.
+enum Said {
+    Prompt(Result<(), NotSent>),
+    Answer(Box<Question>, Result<(), NotSent>),
+    /// Nobody waits for it.
+    Aside,
+    Continued(Result<Session, loggia_client::Error>),
+    Looked(Result<Session, loggia_client::Error>),
+}
+
+impl Turn<'_, '_> {
+    async fn go(&mut self) -> Result<Outcome, CliError> {
+        loop {
+            let asks = self.is_shown;
+            let moves = self.face.is_live();
+            tokio::select! {
+                heard = self.stream.next() => {
+                    if let Some(outcome) = self.hear(heard.ok_or(CliError::Ended)??)? {
+                        return Ok(outcome);
+                    }
+                }
+                Some(said) = self.says.join_next(), if !self.says.is_empty() => {
+                    // One that panicked has said nothing; the session goes on telling.
+                    if let Ok(said) = said {
+                        self.said(said)?;
+                    }
+                }
+                key = self.keys.next(), if asks => self.press(key)?,
+                () = self.interrupts.next() => {
+                    if let Some(outcome) = self.interrupt()? {
+                        return Ok(outcome);
+                    }
+                }
+                () = until_revived(&mut self.reviving) => {}
+                _ = self.ticks.tick(), if moves => self.face.person(View::tick)?,
+            }
+        }
+    }
+
+    fn prompt(&mut self) {
+        let (speaker, message) = (self.stream.speaker().clone(), self.message.clone());
+        self.says.spawn(async move { Said::Prompt(speaker.say(&ClientMessage::UserMessage(message)).await) });
+    }
+
+    fn hear(&mut self, heard: Heard) -> Result<Option<Outcome>, CliError> {
+        match heard {
+            Heard::Connected(server) => {
+                self.face.connected(&server)?;
+                self.away = false;
+                if self.unsure {
+                    self.look();
+                }
+                // The keys of a question went when the server did.
+                if self.is_shown {
+                    self.ask(true)?;
+                }
+            }
+            Heard::Disconnected { why, retry_in } => {
+                self.face.disconnected(why, retry_in)?;
+                if !std::mem::replace(&mut self.away, true) {
+                    self.was_away = true;
+                    self.reviving = self.revive.map(Revive::begin);
+                }
+            }
+            Heard::Message(message) => {
+                if !self.is_our_echo(&message) {
+                    self.face.message(&message)?;
+                }
+                return self.act(message);
+            }
+            // Newer than we are, or wrong; the rest can be read.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// After a lost connection our own prompt may be told as somebody else's.
+    fn is_our_echo(&self, message: &ServerMessage) -> bool {
+        self.face.can_ask()
+            && matches!(message, ServerMessage::ClientEcho(echo) if echo.message == self.message.message)
+    }
+
+    fn act(&mut self, message: ServerMessage) -> Result<Option<Outcome>, CliError> {
+        match message {
+            ServerMessage::PatchProposed(patch) => {
+                self.patches.insert(patch.patch_id.0.clone(), patch);
+                if self.patches.len() > MAX_PATCHES {
+                    self.patches.pop_first();
+                }
+            }
+            ServerMessage::ToolRequestApproval(request) => {
+                let question = Question::of_tool(&request, |id| self.patches.remove(id));
+                self.put(question)?;
+            }
+            ServerMessage::CommandRequestApproval(request) if request.requires_approval => {
+                self.put(Question::of_command(&request))?;
+            }
+            ServerMessage::SessionState(update) => self.settle(&update.state)?,
+            ServerMessage::ToolExecute(execute) => self.denied |= is_denied(&execute),
+            ServerMessage::Error(error) if error.stamp.seq.is_some() => self.fault = Some(error.error),
+            ServerMessage::Error(error) => self.refused(error)?,
+            ServerMessage::MessageFinal(last) => return self.end(&last),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// The server did not do what we said.
+    fn refused(&mut self, error: ServerError) -> Result<(), CliError> {
+        let ErrorBody { code, message, details, .. } = error.error;
+        match code {
+            ErrorCode::AlreadyDecided => {
+                let details = details.and_then(|details| serde_json::from_value(details.0).ok());
+                let Some(AlreadyDecidedDetails { decided_by, approved }) = details else { return Ok(()) };
+                self.face.person(|view| view.decided_by(&decided_by, approved))
+            }
+            // Cancelled when nothing ran any more, answered when nobody asked any more.
+            ErrorCode::UnknownRequest => Ok(()),
+            ErrorCode::SessionBusy | ErrorCode::Forbidden | ErrorCode::InvalidMessage => {
+                Err(CliError::NotTaken { code, message })
+            }
+            _ => self.face.person(|view| view.aside(&message)),
+        }
+    }
+
+    /// A question came.
+    fn put(&mut self, question: Question) -> Result<(), CliError> {
+        if self.interrupted {
+            return Ok(());
+        }
+        match self.approvals {
+            Approvals::Yes => self.answer_unasked(question, Decision::yes(), ""),
+            Approvals::ReadOnly => self.answer_unasked(question, Decision::no(), ": nothing may be changed"),
+            Approvals::Elsewhere => {
+                self.face.person(|view| view.asked_elsewhere(&question))?;
+                self.questions.push_back(question);
+                Ok(())
+            }
+            Approvals::Ask if self.face.can_ask() && self.keys.are_there() => {
+                self.questions.push_back(question);
+                self.ask(false)
+            }
+            Approvals::Ask => self.answer_unasked(question, Decision::no(), NOBODY_THERE),
+        }
+    }
+
+    fn answer_unasked(&mut self, question: Question, decision: Decision, why: &str) -> Result<(), CliError> {
+        self.face.decided(Some(&question), &decision, why)?;
+        self.answer(question, &decision);
+        Ok(())
+    }
+
+    /// Asks the first question, if it is not asked already.
+    fn ask(&mut self, again: bool) -> Result<(), CliError> {
+        if self.approvals != Approvals::Ask || self.is_shown && !again {
+            return Ok(());
+        }
+        if self.questions.is_empty() {
+            self.keys.rest();
+            return Ok(());
+        }
+        if !self.keys.listen().map_err(CliError::Keyboard)? {
+            let all = std::mem::take(&mut self.questions);
+            return all
+                .into_iter()
+                .try_for_each(|question| self.answer_unasked(question, Decision::no(), NOBODY_THERE));
+        }
+        if let Some(question) = self.questions.front() {
+            let first = !self.is_shown;
+            self.is_shown = true;
+            self.face.person(|view| view.ask(question, first))?;
+        }
+        Ok(())
+    }
+
+    fn press(&mut self, key: crate::Key) -> Result<(), CliError> {
+        let Some(question) = self.questions.front_mut() else { return Ok(()) };
+        match question.press(key) {
+            Pressed::Decided(decision) => {
+                self.is_shown = false;
+                if let Some(question) = self.questions.pop_front() {
+                    self.face.decided(None, &decision, "")?;
+                    self.answer(question, &decision);
+                }
+                self.ask(false)
+            }
+            Pressed::Show => self.face.person(|view| view.show(question, false)),
+            Pressed::Choose => self.face.person(|view| view.show(question, true)),
+            Pressed::Back => self.face.person(|view| {
+                view.unask()?;
+                view.ask(question, false)
+            }),
+            Pressed::Nothing => Ok(()),
+        }
+    }
+
+    fn answer(&mut self, question: Question, decision: &Decision) {
+        let speaker = self.stream.speaker().clone();
+        let response = decision.response(&question.id);
+        self.says.spawn(async move {
+            let sent = speaker.answer(response).await;
+            Said::Answer(Box::new(question), sent)
+        });
+    }
+
+    /// Takes away the questions that somebody else has answered, and finds out who.
+    fn settle(&mut self, state: &SessionState) -> Result<(), CliError> {
+        let is_open = |question: &Question| state.pending_approvals.contains(&question.id);
+        let gone: Vec<ApprovalId> = self
+            .questions
+            .iter()
+            .filter(|question| !is_open(question))
+            .map(|question| question.id.clone())
+            .collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        if self.questions.front().is_some_and(|question| gone.contains(&question.id)) {
+            self.is_shown = false;
+            self.face.person(View::unask)?;
+        }
+        self.questions.retain(is_open);
+        for id in gone {
+            // A no to what is decided changes nothing, and the answer to it names who decided.
+            let speaker = self.stream.speaker().clone();
+            let response = Decision::no().response(&id);
+            self.says.spawn(async move {
+                // Who it was is good to know, and no more.
+                let _ = speaker.answer(response).await;
+                Said::Aside
+            });
+        }
+        self.ask(false)
+    }
+
+    fn said(&mut self, said: Said) -> Result<(), CliError> {
+        match said {
+            Said::Prompt(Err(NotSent::MayHaveArrived)) => {
+                self.unsure = true;
+                if !self.away {
+                    self.look();
+                }
+            }
+            Said::Prompt(sent) => sent?,
+            // The session goes on telling: if it has arrived, the question goes.
+            Said::Answer(question, Err(NotSent::MayHaveArrived)) => self.put(*question)?,
+            Said::Answer(_, sent) => sent?,
+            Said::Continued(continued) => drop(continued?),
+            Said::Looked(looked) => {
+                let now = looked?;
+                let nothing_came = now.last_seq == self.session.last_seq && now.status == SessionStatus::Idle;
+                if std::mem::take(&mut self.unsure) && nothing_came {
+                    self.prompt();
+                }
+            }
+            Said::Aside => {}
+        }
+        Ok(())
+    }
+
+    /// Looks whether the prompt has arrived.
+    fn look(&mut self) {
+        let (client, id) = (self.client.clone(), self.session.session_id.clone());
+        self.says.spawn(async move { Said::Looked(client.session(&id).await) });
+    }
+
+    /// The first interrupt cancels, the second leaves.
+    fn interrupt(&mut self) -> Result<Option<Outcome>, CliError> {
+        if std::mem::replace(&mut self.interrupted, true) {
+            self.face.end(Outcome::Left, None, None, self.session)?;
+            return Ok(Some(Outcome::Left));
+        }
+        self.questions.clear();
+        self.is_shown = false;
+        self.keys.rest();
+        self.face.person(|view| {
+            view.unask()?;
+            view.aside("Cancelling; Ctrl-C again leaves.")
+        })?;
+        let speaker = self.stream.speaker().clone();
+        self.says.spawn(async move {
+            // If it cannot be said, the second interrupt is the way out.
+            let _ = speaker.cancel(None).await;
+            Said::Aside
+        });
+        Ok(None)
+    }
+
+    /// The turn has ended; one that was cut off with its server goes on.
+    fn end(&mut self, last: &MessageFinal) -> Result<Option<Outcome>, CliError> {
+        let fault = self.fault.take();
+        self.tokens = self.tokens.saturating_add(last.metadata.tokens_used);
+        let outcome = match &fault {
+            None if self.denied => Outcome::Refused,
+            None if last.metadata.success => Outcome::Done,
+            None => Outcome::Failed,
+            Some(fault) => outcome_of(fault),
+        };
+        let goes_on = outcome == Outcome::Interrupted && self.was_away && !self.interrupted;
+        if goes_on && self.continued < MAX_CONTINUED {
+            self.continued += 1;
+            self.face.person(|view| view.aside("The turn was cut off; it goes on."))?;
+            let (client, id) = (self.client.clone(), self.session.session_id.clone());
+            self.says.spawn(async move { Said::Continued(client.continue_session(&id).await) });
+            return Ok(None);
+        }
+        self.face.end(outcome, fault.as_ref(), Some(last), self.session)?;
+        Ok(Some(outcome))
+    }
+}
+
+/// Why a question was answered without a key.
+const NOBODY_THERE: &str = ": there is no keyboard to ask at";
+
+fn outcome_of(fault: &ErrorBody) -> Outcome {
+    let says = |name: &str| fault.details.as_ref().is_some_and(|details| details.0.get(name).is_some());
+    match fault.code {
+        ErrorCode::Cancelled => Outcome::Cancelled,
+        ErrorCode::ModelError => Outcome::ModelFailed,
+        ErrorCode::PolicyViolation if says("limit") => Outcome::LimitReached,
+        ErrorCode::Internal if says("interrupted") => Outcome::Interrupted,
+        _ => Outcome::Failed,
+    }
+}
+
+fn is_denied(execute: &ToolExecute) -> bool {
+    let denied = execute.result.as_ref().and_then(|result| result.0.get("denied"));
+    denied.and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// Until the server was brought back, or that came to nothing; for ever if nobody tries.
+async fn until_revived(reviving: &mut Option<Reviving>) {
+    match reviving {
+        Some(way) => {
+            way.await;
+            *reviving = None;
+        }
+        None => std::future::pending().await,
+    }
+}

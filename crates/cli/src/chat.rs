@@ -1,0 +1,192 @@
+//! A conversation: one prompt after the other, in one session.
+//!
+//! What always holds: what goes wrong with one prompt is told, and the next one can be typed.
+
+mod complete;
+mod editor;
+mod line;
+
+use std::path::PathBuf;
+
+use loggia_client::Client;
+use loggia_protocol_agent_server::{Budget, EditorContext, Mention, PolicyPreset, Session, UserMessage};
+
+use crate::ask::{Approvals, Ask, Revive, SessionChoice, converse, open_session};
+use crate::commands::{Undo, redo, undo};
+use crate::paint::{ASIDE, CODE, ERROR, grouped, printable};
+use crate::{CliError, Interrupts, Outcome, Terminal};
+use editor::{Editor, Typed};
+use line::Line;
+
+pub(crate) use line::COMMANDS;
+
+/// How to converse.
+#[derive(Debug, Clone)]
+pub struct Chat {
+    /// The project's directory.
+    pub workspace: PathBuf,
+    /// The model as `PROVIDER:MODEL`; the server's choice otherwise.
+    pub model: Option<String>,
+    /// In which session.
+    pub session: SessionChoice,
+    /// Who answers questions.
+    pub approvals: Approvals,
+    /// A preset of the policy for a new session.
+    pub preset: Option<PolicyPreset>,
+    /// How much a new session may use.
+    pub budget: Option<Budget>,
+    /// Where what was typed is remembered; nowhere otherwise.
+    pub history: Option<PathBuf>,
+    /// What brings the server back when it has gone.
+    pub revive: Option<Revive>,
+}
+
+/// Converses until whoever types leaves.
+///
+/// # Errors
+/// When there is no terminal to type in, or it cannot be written to any more.
+pub async fn chat(
+    client: &Client,
+    options: Chat,
+    terminal: &mut Terminal,
+    interrupts: Interrupts,
+) -> Result<Outcome, CliError> {
+    let editor = match terminal.lines.take() {
+        Some(lines) => Editor::given(lines),
+        None if terminal.can_edit() => Editor::begin(&options).map_err(CliError::Keyboard)?,
+        None => return Err(CliError::NoTerminal),
+    };
+    let mut talk = Talk { client, session: None, tokens: 0, options, terminal, interrupts };
+    talk.aside("Ask away. /help lists commands, Ctrl-D leaves.")?;
+    talk.go(editor).await
+}
+
+/// A conversation on its way.
+struct Talk<'a> {
+    client: &'a Client,
+    /// Opened with the first prompt.
+    session: Option<Session>,
+    tokens: u64,
+    options: Chat,
+    terminal: &'a mut Terminal,
+    interrupts: Interrupts,
+}
+
+impl Talk<'_> {
+    async fn go(&mut self, mut editor: Editor) -> Result<Outcome, CliError> {
+        loop {
+            let text = match editor.next().await {
+                Typed::Line(text) => text,
+                Typed::Interrupted => {
+                    self.aside("Ctrl-D leaves.")?;
+                    continue;
+                }
+                Typed::Ended => return Ok(Outcome::Done),
+                Typed::Broken(error) => return Err(CliError::Keyboard(error)),
+            };
+            match self.take(line::read(&text)).await {
+                Ok(true) => {}
+                Ok(false) => return Ok(Outcome::Done),
+                Err(error @ CliError::Output(_)) => return Err(error),
+                Err(error) => self.complain(&error)?,
+            }
+        }
+    }
+
+    /// Does what a line says; false when it says goodbye.
+    async fn take(&mut self, line: Line) -> Result<bool, CliError> {
+        match line {
+            Line::Nothing => {}
+            Line::Leave => return Ok(false),
+            Line::Prompt { text, files } => self.prompt(text, files).await?,
+            Line::Undo => self.step(true).await?,
+            Line::Redo => self.step(false).await?,
+            Line::New => {
+                (self.session, self.options.session) = (None, SessionChoice::New);
+                self.aside("The next prompt begins a new session.")?;
+            }
+            Line::Model(None) => {
+                let model = self.session.as_ref().and_then(|session| session.model.as_ref());
+                let name = model.map(|model| format!("{}:{}", model.provider, model.model_name));
+                let name = name.or_else(|| self.options.model.clone());
+                self.aside(
+                    &name.unwrap_or_else(|| "The server's choice; /model NAME changes it.".to_owned()),
+                )?;
+            }
+            Line::Model(Some(name)) => {
+                crate::ask::model(&name)?;
+                self.aside(&format!("The next prompt begins a new session with {name}."))?;
+                (self.session, self.options.session, self.options.model) =
+                    (None, SessionChoice::New, Some(name));
+            }
+            Line::Cost => self.aside(&format!("{} tokens in this conversation.", grouped(self.tokens)))?,
+            Line::Help => self.help()?,
+            Line::Unknown(word) => self.aside(&format!("There is no {word}; /help lists what there is."))?,
+        }
+        Ok(true)
+    }
+
+    async fn prompt(&mut self, text: String, files: Vec<String>) -> Result<(), CliError> {
+        let options = self.ask();
+        let session = match &self.session {
+            // What came since it was asked last is the past.
+            Some(session) => self.client.session(&session.session_id).await?,
+            None => open_session(self.client, &options).await?,
+        };
+        let mentions: Vec<Mention> = files.into_iter().map(|path| Mention::File { path }).collect();
+        let context = (!mentions.is_empty())
+            .then(|| EditorContext { mentions: Some(mentions), ..EditorContext::default() });
+        let message = UserMessage { message: text, context };
+        let ended =
+            converse(self.client, &session, message, &options, self.terminal, &mut self.interrupts).await;
+        self.session = Some(session);
+        self.tokens = self.tokens.saturating_add(ended?.tokens);
+        Ok(())
+    }
+
+    async fn step(&mut self, back: bool) -> Result<(), CliError> {
+        let session = self.session.as_ref().map(|session| SessionChoice::Id(session.session_id.clone()));
+        let session = session.unwrap_or_else(|| self.options.session.clone());
+        // It was typed: that is the yes.
+        let options =
+            Undo { session, workspace: self.options.workspace.clone(), steps: None, yes: true, json: false };
+        match back {
+            true => undo(self.client, options, self.terminal, &mut self.interrupts).await?,
+            false => redo(self.client, options, self.terminal, &mut self.interrupts).await?,
+        };
+        Ok(())
+    }
+
+    fn ask(&self) -> Ask {
+        let Chat { workspace, model, session, approvals, preset, budget, revive, .. } = self.options.clone();
+        Ask { model, session, approvals, preset, budget, revive, ..Ask::new(String::new(), workspace) }
+    }
+
+    fn help(&mut self) -> Result<(), CliError> {
+        let paint = self.terminal.paint_err();
+        let mut text = String::new();
+        for (name, what) in COMMANDS {
+            let padded = format!("{name:<10}");
+            text.push_str(&format!("  {} {what}\n", paint.text(CODE, padded)));
+        }
+        text.push_str(&format!("  {} names a file\n", paint.text(CODE, format!("{:<10}", "@path"))));
+        self.terminal.err(&text).map_err(CliError::Output)
+    }
+
+    fn aside(&mut self, text: &str) -> Result<(), CliError> {
+        let text = self.terminal.paint_err().foreign(ASIDE, text);
+        self.terminal.err(&format!("{text}\n")).map_err(CliError::Output)
+    }
+
+    fn complain(&mut self, error: &CliError) -> Result<(), CliError> {
+        let paint = self.terminal.paint_err();
+        let (what, hint) = (error.to_string(), error.hint());
+        let text = format!(
+            "{} {}\n{} {hint}\n",
+            paint.text(ERROR, "error:"),
+            printable(&what),
+            paint.text(CODE, "hint:")
+        );
+        self.terminal.err(&text).map_err(CliError::Output)
+    }
+}

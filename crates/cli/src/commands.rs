@@ -1,0 +1,74 @@
+//! Everything that is no conversation: listings, and single things done to sessions, models and policies.
+//!
+//! Each takes its options, does one thing and tells it in a line or a table; with `json`, in one line of JSON as the server
+//! said it. What cannot be taken back is asked about first.
+
+mod models;
+mod policies;
+mod sessions;
+mod table;
+mod transfer;
+mod undo;
+
+use std::path::Path;
+
+use loggia_client::Client;
+use loggia_protocol_agent_server::Session;
+use serde::Serialize;
+
+pub use models::{ModelList, ModelTest, ModelUse, model_list, model_test, model_use};
+pub use policies::{PolicyCheck, PolicyShow, policy_check, policy_show};
+pub use sessions::{
+    SessionDelete, SessionFork, SessionRename, SessionShow, SessionsList, sessions_delete, sessions_fork,
+    sessions_list, sessions_rename, sessions_show,
+};
+pub use transfer::{SessionExport, SessionImport, sessions_export, sessions_import};
+pub use undo::{Undo, redo, undo};
+
+use crate::ask::{SessionChoice, latest};
+use crate::paint::{CODE, QUESTION, printable};
+use crate::{CliError, Interrupts, Key, Terminal};
+
+/// The session that is meant.
+async fn choose(client: &Client, choice: &SessionChoice, workspace: &Path) -> Result<Session, CliError> {
+    match choice {
+        SessionChoice::Id(id) => Ok(client.session(id).await?),
+        SessionChoice::Latest => latest(client, workspace).await,
+        SessionChoice::New => Err(CliError::NoSession),
+    }
+}
+
+/// Writes a line.
+fn say(terminal: &mut Terminal, text: &str) -> Result<(), CliError> {
+    terminal.out(&format!("{text}\n")).map_err(CliError::Output)
+}
+
+/// Writes a body as one line of JSON.
+fn say_json(terminal: &mut Terminal, body: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string(body).map_err(|error| CliError::Output(error.into()))?;
+    say(terminal, &text)
+}
+
+/// Asks before something that cannot be taken back. An interrupt is a no.
+async fn confirm(terminal: &mut Terminal, what: &str, interrupts: &mut Interrupts) -> Result<bool, CliError> {
+    let paint = terminal.paint_err();
+    if !terminal.keys.listen().map_err(CliError::Keyboard)? {
+        return Err(CliError::NotConfirmed { what: what.to_owned() });
+    }
+    let keys = format!("{} yes  {} no", paint.text(CODE, "y"), paint.text(CODE, "n"));
+    let asked = terminal.err(&format!("{} {}  {keys} ", paint.text(QUESTION, "?"), printable(what)));
+    let answer = loop {
+        let key = tokio::select! {
+            key = terminal.keys.next() => key,
+            () = interrupts.next() => Key::Escape,
+        };
+        match key {
+            Key::Char('y' | 'Y') => break true,
+            Key::Char('n' | 'N') | Key::Escape => break false,
+            _ => {}
+        }
+    };
+    terminal.keys.rest();
+    asked.and_then(|()| terminal.err("\n")).map_err(CliError::Output)?;
+    Ok(answer)
+}

@@ -1,0 +1,42 @@
+//! What is set up, what works, and what to do about the rest.
+
+use loggia_client::Client;
+use loggia_protocol_agent_server::{CheckState, DoctorCheck};
+
+use crate::paint::{ASIDE, BAD, CODE, GOOD, PLAIN, SUBJECT, WARNING, printable};
+use crate::{CliError, Terminal};
+
+/// Shows what the server found. Whether nothing has failed is given back.
+///
+/// # Errors
+/// When it cannot be had or shown.
+pub async fn doctor(client: &Client, json: bool, terminal: &mut Terminal) -> Result<bool, CliError> {
+    let report = client.doctor().await?;
+    let well = !report.checks.iter().any(|check| check.state == CheckState::Failed);
+    if json {
+        let text = serde_json::to_string(&report).map_err(|error| CliError::Output(error.into()))?;
+        terminal.out(&format!("{text}\n")).map_err(CliError::Output)?;
+        return Ok(well);
+    }
+    for check in &report.checks {
+        show(terminal, check)?;
+    }
+    Ok(well)
+}
+
+fn show(terminal: &mut Terminal, check: &DoctorCheck) -> Result<(), CliError> {
+    let paint = terminal.paint_out();
+    let (mark, style) = match check.state {
+        CheckState::Ok => ("✓", GOOD),
+        CheckState::Failed => ("✗", BAD),
+        CheckState::Degraded => ("!", WARNING),
+        CheckState::Absent => ("–", ASIDE),
+        _ => ("?", PLAIN),
+    };
+    let name = paint.foreign(SUBJECT, &check.name);
+    let mut text = format!("{} {name}: {}\n", paint.text(style, mark), printable(&check.message));
+    if let Some(hint) = &check.hint {
+        text.push_str(&format!("  {} {}\n", paint.text(CODE, "hint:"), printable(hint)));
+    }
+    terminal.out(&text).map_err(CliError::Output)
+}

@@ -1,0 +1,38 @@
+//! What people see in a terminal, as a client of the http door like any other.
+//!
+//! Knows how to ask, to show what happens and to put questions to whoever sits there. Refuses to know flags, variables,
+//! configuration, signals and exit codes: the binary hands over plain options and a connected [`Client`], and decides what
+//! an [`Outcome`] means to a shell.
+//!
+//! What always holds:
+//! - standard output has the answer, or JSON Lines, and nothing else; everything around it goes to standard error;
+//! - what others wrote (models, files, commands, clients) cannot steer the terminal;
+//! - a yes is only said by somebody who pressed its key after the question was shown, or who chose beforehand to say it;
+//! - the terminal is left as it was found.
+
+mod ask;
+mod chat;
+mod commands;
+mod describe;
+mod diff;
+mod doctor;
+mod error;
+mod interrupts;
+mod live;
+mod markdown;
+mod paint;
+mod terminal;
+
+pub use ask::{Approvals, Ask, Outcome, Revive, SessionChoice, ask};
+pub use chat::{Chat, chat};
+pub use commands::{
+    ModelList, ModelTest, ModelUse, PolicyCheck, PolicyShow, SessionDelete, SessionExport, SessionFork,
+    SessionImport, SessionRename, SessionShow, SessionsList, Undo, model_list, model_test, model_use,
+    policy_check, policy_show, redo, sessions_delete, sessions_export, sessions_fork, sessions_import,
+    sessions_list, sessions_rename, sessions_show, undo,
+};
+pub use doctor::doctor;
+pub use error::CliError;
+pub use interrupts::{Interrupter, Interrupts};
+pub use loggia_client::Client;
+pub use terminal::{Key, Look, Terminal, Width};

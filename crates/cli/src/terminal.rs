@@ -1,0 +1,158 @@
+//! What is at the other end: two streams, how wide they are, whether they are terminals, and a keyboard perhaps.
+//!
+//! Standard output has the answer and nothing else; everything around it goes to standard error. Refuses to know
+//! variables and flags: whoever makes a [`Terminal`] has decided about colours.
+//!
+//! What always holds: a terminal whose keys were read one by one is as it was before, when nobody reads them any more.
+
+mod keys;
+mod tty;
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::mpsc;
+
+pub use keys::Key;
+pub(crate) use keys::Keys;
+
+use crate::paint::Paint;
+
+/// What is assumed of a terminal that does not say how wide it is.
+const USUAL_WIDTH: usize = 80;
+
+/// Narrower than this nothing can be laid out; the terminal folds it itself.
+const MIN_WIDTH: usize = 20;
+
+/// Where people look, and type.
+pub struct Terminal {
+    out: Box<dyn Write + Send>,
+    err: Box<dyn Write + Send>,
+    look: Look,
+    pub(crate) keys: Keys,
+    /// Lines for a conversation, instead of what is typed.
+    pub(crate) lines: Option<mpsc::Receiver<String>>,
+    can_edit: bool,
+}
+
+/// How the two streams look.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// Whether standard output is a terminal.
+    pub stdout_is_terminal: bool,
+    /// Whether standard error is a terminal.
+    pub stderr_is_terminal: bool,
+    /// How wide they are.
+    pub width: Width,
+    /// Whether there are colours. Only terminals get them.
+    pub color: bool,
+}
+
+/// How wide a terminal is.
+#[derive(Debug, Clone)]
+pub enum Width {
+    /// As the system says, asked again each time: windows change their size.
+    OfProcess,
+    /// As somebody else says, who may change it.
+    Given(Arc<AtomicUsize>),
+}
+
+impl Terminal {
+    /// That of this process. Keys come from its controlling terminal, so they work when standard input is a pipe.
+    pub fn of_process(color: bool) -> Self {
+        let (out, err) = (io::stdout(), io::stderr());
+        let look = Look {
+            stdout_is_terminal: out.is_terminal(),
+            stderr_is_terminal: err.is_terminal(),
+            width: Width::OfProcess,
+            color,
+        };
+        // Somebody who cannot see a question cannot answer it.
+        let keys = if look.stderr_is_terminal { Keys::of_process() } else { Keys::none() };
+        let can_edit = look.stderr_is_terminal && io::stdin().is_terminal();
+        Self { out: Box::new(out), err: Box::new(err), look, keys, lines: None, can_edit }
+    }
+
+    /// One whose streams are these. It has no keys.
+    pub fn new(out: impl Write + Send + 'static, err: impl Write + Send + 'static, look: Look) -> Self {
+        Self {
+            out: Box::new(out),
+            err: Box::new(err),
+            look,
+            keys: Keys::none(),
+            lines: None,
+            can_edit: false,
+        }
+    }
+
+    /// With keys from here.
+    #[must_use]
+    pub fn with_keys(mut self, keys: mpsc::Receiver<Key>) -> Self {
+        self.keys = Keys::given(keys);
+        self
+    }
+
+    /// With lines for a conversation from here.
+    #[must_use]
+    pub fn with_lines(mut self, lines: mpsc::Receiver<String>) -> Self {
+        self.lines = Some(lines);
+        self
+    }
+
+    /// Whether somebody can type a line.
+    pub(crate) fn can_edit(&self) -> bool {
+        self.can_edit
+    }
+
+    pub(crate) fn stdout_is_terminal(&self) -> bool {
+        self.look.stdout_is_terminal
+    }
+
+    pub(crate) fn stderr_is_terminal(&self) -> bool {
+        self.look.stderr_is_terminal
+    }
+
+    /// How standard output is painted.
+    pub(crate) fn paint_out(&self) -> Paint {
+        Paint { color: self.look.color && self.look.stdout_is_terminal }
+    }
+
+    /// How standard error is painted.
+    pub(crate) fn paint_err(&self) -> Paint {
+        Paint { color: self.look.color && self.look.stderr_is_terminal }
+    }
+
+    /// How wide it is now.
+    pub(crate) fn width(&self) -> usize {
+        let width = match &self.look.width {
+            Width::OfProcess => tty::width().unwrap_or(USUAL_WIDTH),
+            Width::Given(width) => width.load(Ordering::Relaxed),
+        };
+        width.max(MIN_WIDTH)
+    }
+
+    /// Writes a part of the answer.
+    pub(crate) fn out(&mut self, text: &str) -> io::Result<()> {
+        self.out_bytes(text.as_bytes())
+    }
+
+    /// Writes bytes where the answer goes.
+    pub(crate) fn out_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)?;
+        self.out.flush()
+    }
+
+    /// Writes something around the answer.
+    pub(crate) fn err(&mut self, text: &str) -> io::Result<()> {
+        self.err.write_all(text.as_bytes())?;
+        self.err.flush()
+    }
+}
+
+impl fmt::Debug for Terminal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Terminal").field("look", &self.look).field("keys", &self.keys).finish_non_exhaustive()
+    }
+}

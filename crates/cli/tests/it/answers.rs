@@ -1,0 +1,112 @@
+//! What a turn looks like from its beginning to its end.
+
+use loggia_cli::{Ask, CliError, Outcome};
+
+use crate::house::{House, calls, says};
+use crate::screen::{FILES, PIPE, Screen, Setting, TERMINAL};
+
+const MARKDOWN: &str =
+    "# Yes\n\nIt is in `a.txt`, which is **long** enough to be wrapped at this width here.\n- one\n- two";
+
+#[tokio::test]
+async fn an_answer_is_rendered_and_summed_up() {
+    let house = House::new(&[], &says(MARKDOWN)).await;
+    let (screen, mut terminal) = Screen::new(Setting { color: true, ..TERMINAL });
+    assert_eq!(house.ask(house.prompt("where?"), &mut terminal).await.unwrap(), Outcome::Done);
+    assert_eq!(
+        screen.out(),
+        "\u{1b}[1m\u{1b}[35mYes\u{1b}[0m\n\nIt is in \u{1b}[36ma.txt\u{1b}[0m, which is \u{1b}[1mlong\u{1b}[0m enough \
+         to be wrapped at this\nwidth here.\n\u{1b}[1m• \u{1b}[0mone\n\u{1b}[1m• \u{1b}[0mtwo\n"
+    );
+    assert!(screen.shown().contains("1,234 tokens · 0.0 s · SESSION"), "{}", screen.shown());
+}
+
+#[tokio::test]
+async fn without_colours_there_are_none() {
+    let house = House::new(&[("a.txt", "hello\n")], &calls("read_file", "{ path = \"a.txt\" }")).await;
+    let (screen, mut terminal) = Screen::new(TERMINAL);
+    house.ask(house.prompt("look"), &mut terminal).await.unwrap();
+    let written = format!("{}{}", screen.out(), screen.err()).replace("\r\u{1b}[K", "");
+    assert!(!written.contains('\u{1b}'), "{written:?}");
+    insta::assert_snapshot!(screen.shown(), @r"
+    Let me see.
+    ✓ Read a.txt
+
+    Done.
+    0.0 s · SESSION
+    ");
+}
+
+#[tokio::test]
+async fn a_pipe_gets_the_answer_as_it_is_and_nothing_else() {
+    for setting in [PIPE, FILES] {
+        let house = House::new(&[], &says(MARKDOWN)).await;
+        let (screen, mut terminal) = Screen::new(setting);
+        house.ask(house.prompt("where?"), &mut terminal).await.unwrap();
+        assert_eq!(screen.out(), format!("{MARKDOWN}\n"));
+        if !setting.err {
+            assert_eq!(screen.err(), "");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_done_is_told_on_standard_error() {
+    let house = House::new(&[("a.txt", "hello\n")], &calls("read_file", "{ path = \"a.txt\" }")).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    house.ask(house.prompt("look"), &mut terminal).await.unwrap();
+    assert_eq!(screen.out(), "Let me see. \n\nDone.\n");
+    assert_eq!(screen.err(), "✓ Read a.txt\n");
+}
+
+#[tokio::test]
+async fn what_was_piped_in_is_told_to_the_model() {
+    let house = House::new(&[], &says("ok")).await;
+    let (_, mut terminal) = Screen::new(FILES);
+    let options = Ask { stdin_context: Some("panicked at src/a.rs:7\n".to_owned()), ..house.prompt("why?") };
+    house.ask(options, &mut terminal).await.unwrap();
+    assert!(
+        house.last_prompt().contains("why?\n\n<stdin>\npanicked at src/a.rs:7\n</stdin>"),
+        "{}",
+        house.last_prompt()
+    );
+}
+
+#[tokio::test]
+async fn a_plan_is_listed_once() {
+    let steps = "{ steps = [{ description = \"Look\" }, { description = \"Change\" }], current = 1, rationale = \"Look first\" }";
+    let house = House::new(&[], &calls("update_plan", steps)).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    house.ask(house.prompt("plan"), &mut terminal).await.unwrap();
+    assert_eq!(screen.err(), "Plan Look first\n  1. Look\n  2. Change\n");
+}
+
+#[tokio::test]
+async fn a_model_that_fails_is_told_with_a_hint() {
+    let script = "[[reply]]\nparts = [{ error = { kind = \"permanent\", message = \"no such key\" } }]\n";
+    let house = House::new(&[], script).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    assert_eq!(house.ask(house.prompt("hm"), &mut terminal).await.unwrap(), Outcome::ModelFailed);
+    assert!(screen.err().starts_with("error: no such key\nhint: "), "{}", screen.err());
+    assert_eq!(screen.out(), "");
+}
+
+#[tokio::test]
+async fn a_model_nobody_has_is_refused_with_the_servers_words() {
+    let house = House::new(&[], &says("ok")).await;
+    let (_, mut terminal) = Screen::new(FILES);
+    let options = Ask { model: Some("nobody:nothing".to_owned()), ..house.prompt("hm") };
+    let error = house.ask(options, &mut terminal).await.unwrap_err();
+    assert!(matches!(error, CliError::Server(_)), "{error:?}");
+    assert!(error.to_string().contains("nobody:nothing"), "{error}");
+    assert!(!error.hint().is_empty());
+}
+
+#[tokio::test]
+async fn five_thousand_tokens_arrive_whole() {
+    let script = "[[reply]]\nparts = [{ tokens = { count = 5000, text = \"tok \" } }]\n";
+    let house = House::new(&[], script).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    house.ask(house.prompt("much"), &mut terminal).await.unwrap();
+    assert_eq!(screen.out(), format!("{}\n", "tok ".repeat(5000)));
+}

@@ -1,0 +1,84 @@
+//! Conversations, with lines from a channel.
+
+use loggia_cli::{Approvals, Chat, CliError, Interrupts, Outcome, SessionChoice};
+use loggia_protocol_agent_server::PolicyPreset;
+use tokio::sync::mpsc;
+
+use crate::house::{House, PATIENCE, calls, says};
+use crate::screen::{FILES, Screen};
+
+fn options(house: &House) -> Chat {
+    Chat {
+        workspace: house.root(),
+        model: None,
+        session: SessionChoice::New,
+        approvals: Approvals::Yes,
+        preset: Some(PolicyPreset::Ask),
+        budget: None,
+        history: None,
+        revive: None,
+    }
+}
+
+/// Types these lines, then leaves.
+async fn chat(house: &House, lines: &[&str]) -> Screen {
+    let (screen, terminal) = Screen::new(FILES);
+    let (sender, receiver) = mpsc::channel(16);
+    for line in lines {
+        sender.send((*line).to_owned()).await.unwrap();
+    }
+    drop(sender);
+    let mut terminal = terminal.with_lines(receiver);
+    let talk = loggia_cli::chat(&house.client, options(house), &mut terminal, Interrupts::never());
+    assert_eq!(tokio::time::timeout(PATIENCE, talk).await.unwrap().unwrap(), Outcome::Done);
+    screen
+}
+
+#[tokio::test]
+async fn prompts_follow_each_other_in_one_session() {
+    let house = House::new(&[("a.txt", "hello\n")], &[says("First."), says("Second.")].concat()).await;
+    let screen = chat(&house, &["one", "two @a.txt", "/cost"]).await;
+    assert_eq!(screen.out(), "First.\nSecond.\n");
+    assert!(screen.err().ends_with("2,468 tokens in this conversation.\n"), "{}", screen.err());
+    let sessions = house.client.sessions(None, &loggia_client::Page::default()).await.unwrap();
+    assert_eq!(sessions.sessions.len(), 1);
+    assert!(house.last_prompt().contains("a.txt"), "{}", house.last_prompt());
+}
+
+#[tokio::test]
+async fn what_was_done_is_taken_back() {
+    let house =
+        House::new(&[("a.txt", "old\n")], &calls("write_file", "{ path = \"a.txt\", content = \"new\\n\" }"))
+            .await;
+    let screen = chat(&house, &["write", "/undo"]).await;
+    assert_eq!(house.read("a.txt"), "old\n");
+    assert!(screen.out().ends_with("Took back 1 step.\n  a.txt\n"), "{}", screen.out());
+}
+
+#[tokio::test]
+async fn a_mistake_does_not_end_the_conversation() {
+    let house = House::new(&[], &says("Fine.")).await;
+    let screen = chat(&house, &["/undo", "/nothing", "/model what", "fine?", "/quit", "never asked"]).await;
+    assert_eq!(screen.out(), "Fine.\n");
+    for told in ["hint: ", "There is no /nothing", "`what` is no name of a model"] {
+        assert!(screen.err().contains(told), "{told}: {}", screen.err());
+    }
+}
+
+#[tokio::test]
+async fn another_model_begins_another_session() {
+    let house = House::new(&[], &[says("First."), says("Second.")].concat()).await;
+    chat(&house, &["one", "/model scripted:model", "two"]).await;
+    let sessions = house.client.sessions(None, &loggia_client::Page::default()).await.unwrap();
+    assert_eq!(sessions.sessions.len(), 2);
+}
+
+#[tokio::test]
+async fn without_a_terminal_there_is_no_conversation() {
+    let house = House::new(&[], "").await;
+    let (_, mut terminal) = Screen::new(FILES);
+    let error = loggia_cli::chat(&house.client, options(&house), &mut terminal, Interrupts::never())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, CliError::NoTerminal) && error.hint().contains("loggia ask"));
+}

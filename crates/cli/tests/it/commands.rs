@@ -1,0 +1,159 @@
+//! Listings, and single things done.
+
+use std::path::PathBuf;
+
+use loggia_cli::{
+    Approvals, Ask, CliError, Interrupts, ModelList, ModelTest, ModelUse, Outcome, PolicyCheck, PolicyShow,
+    SessionChoice, SessionDelete, SessionExport, SessionFork, SessionImport, SessionRename, SessionShow,
+    SessionsList, Undo,
+};
+use loggia_protocol_agent_server::{PolicyPreset, SessionId};
+use serde_json::Value;
+
+use crate::house::{House, calls, says};
+use crate::screen::{FILES, Screen, TERMINAL};
+
+/// A house in which one turn has changed a file.
+async fn changed() -> (House, SessionId) {
+    let script = calls("write_file", "{ path = \"a.txt\", content = \"new\\n\" }");
+    let house = House::new(&[("a.txt", "old\n")], &script).await;
+    let (_, mut terminal) = Screen::new(FILES);
+    let options =
+        Ask { approvals: Approvals::Yes, preset: Some(PolicyPreset::Ask), ..house.prompt("Write it anew") };
+    house.ask(options, &mut terminal).await.unwrap();
+    let page = house.client.sessions(None, &loggia_client::Page::default()).await.unwrap();
+    (house, page.sessions[0].session_id.clone())
+}
+
+fn undoing(house: &House) -> Undo {
+    Undo { session: SessionChoice::Latest, workspace: house.root(), steps: None, yes: false, json: false }
+}
+
+#[tokio::test]
+async fn changes_are_taken_back_and_made_again() {
+    let (house, _) = changed().await;
+    let (screen, mut terminal, _keys) = Screen::with_keys(TERMINAL, "xyy");
+    let mut interrupts = Interrupts::never();
+    let undone = loggia_cli::undo(&house.client, undoing(&house), &mut terminal, &mut interrupts).await;
+    assert_eq!(undone.unwrap(), Outcome::Done);
+    assert_eq!(house.read("a.txt"), "old\n");
+    let redone = loggia_cli::redo(&house.client, undoing(&house), &mut terminal, &mut interrupts).await;
+    assert_eq!(redone.unwrap(), Outcome::Done);
+    assert_eq!(house.read("a.txt"), "new\n");
+    assert_eq!(screen.out(), "Took back 1 step.\n  a.txt\nMade again 1 step.\n  a.txt\n");
+    assert!(
+        screen.err().starts_with("? Undo the last change of \"Write it anew\"?  y yes  n no \n"),
+        "{}",
+        screen.err()
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_taken_back_without_a_yes() {
+    let (house, _) = changed().await;
+    let mut interrupts = Interrupts::never();
+    let (_, mut terminal, _keys) = Screen::with_keys(TERMINAL, "n");
+    let no = loggia_cli::undo(&house.client, undoing(&house), &mut terminal, &mut interrupts).await;
+    assert_eq!(no.unwrap(), Outcome::Refused);
+    let (_, mut terminal) = Screen::new(FILES);
+    let error =
+        loggia_cli::undo(&house.client, undoing(&house), &mut terminal, &mut interrupts).await.unwrap_err();
+    assert!(matches!(error, CliError::NotConfirmed { .. }) && error.hint().contains("--yes"));
+    let (interrupter, mut interrupts) = Interrupts::channel();
+    interrupter.interrupt();
+    let (_, mut terminal, _keys) = Screen::with_keys(TERMINAL, "");
+    let no = loggia_cli::undo(&house.client, undoing(&house), &mut terminal, &mut interrupts).await;
+    assert_eq!(no.unwrap(), Outcome::Refused);
+    assert_eq!(house.read("a.txt"), "new\n");
+}
+
+#[tokio::test]
+async fn sessions_are_listed_renamed_forked_and_deleted() {
+    let (house, id) = changed().await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    let client = &house.client;
+    let rename = SessionRename { session: id.clone(), title: "Anew".to_owned(), json: false };
+    loggia_cli::sessions_rename(client, rename, &mut terminal).await.unwrap();
+    let fork = SessionFork { session: id.clone(), seq: None, title: Some("Twin".to_owned()), json: false };
+    loggia_cli::sessions_fork(client, fork, &mut terminal).await.unwrap();
+    assert!(
+        screen.out().contains(" is now called Anew\n") && screen.out().contains(" is new: Twin\n"),
+        "{}",
+        screen.out()
+    );
+    let list = |json| SessionsList { workspace: Some(house.root()), limit: 10, json };
+    let (screen, mut terminal) = Screen::new(FILES);
+    loggia_cli::sessions_list(client, list(false), &mut terminal).await.unwrap();
+    let out = screen.out();
+    assert!(
+        out.starts_with("SESSION") && out.contains("  idle    Anew\n") && out.contains("  idle    Twin\n"),
+        "{out}"
+    );
+    let delete = SessionDelete { session: id, yes: true, json: false };
+    loggia_cli::sessions_delete(client, delete, &mut terminal, &mut Interrupts::never()).await.unwrap();
+    let (screen, mut terminal) = Screen::new(FILES);
+    loggia_cli::sessions_list(client, list(true), &mut terminal).await.unwrap();
+    let listed: Value = serde_json::from_str(&screen.out()).unwrap();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(listed["sessions"][0]["title"], "Twin");
+}
+
+#[tokio::test]
+async fn a_session_is_shown_exported_and_imported() {
+    let (house, id) = changed().await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    let show = SessionShow { session: SessionChoice::Id(id.clone()), workspace: PathBuf::new(), json: false };
+    loggia_cli::sessions_show(&house.client, show, &mut terminal).await.unwrap();
+    assert_eq!(screen.out(), "Done.\n");
+    assert!(screen.err().contains("loggia ask: Write it anew\n✓ Write a.txt\n"), "{}", screen.err());
+    let path = house.directory.path().join("out.jsonl");
+    let export = SessionExport { session: id, to: Some(path.clone()) };
+    loggia_cli::sessions_export(&house.client, export.clone(), &mut terminal).await.unwrap();
+    let again = loggia_cli::sessions_export(&house.client, export, &mut terminal).await.unwrap_err();
+    assert!(matches!(again, CliError::File { .. }), "{again}");
+    let import = SessionImport { workspace: house.root(), lines: std::fs::read(path).unwrap(), json: true };
+    let (screen, mut terminal) = Screen::new(FILES);
+    loggia_cli::sessions_import(&house.client, import, &mut terminal).await.unwrap();
+    let session: Value = serde_json::from_str(&screen.out()).unwrap();
+    assert_eq!(session["title"], "Write it anew");
+}
+
+#[tokio::test]
+async fn models_are_listed_tried_and_chosen() {
+    let fails = "[[reply]]\nparts = [{ error = { kind = \"permanent\", message = \"no such key\" } }]\n";
+    let house = House::new(&[], &[says("ok").as_str(), fails].concat()).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    loggia_cli::model_list(&house.client, ModelList { json: false }, &mut terminal).await.unwrap();
+    assert!(screen.out().contains("scripted:model"), "{}", screen.out());
+    let chosen = ModelUse { name: "scripted:model".to_owned(), json: false };
+    loggia_cli::model_use(&house.client, chosen, &mut terminal).await.unwrap();
+    assert!(screen.out().ends_with("New sessions use scripted:model.\n"), "{}", screen.out());
+    let test = ModelTest { name: Some("scripted:model".to_owned()), workspace: house.root(), json: false };
+    let (screen, mut terminal) = Screen::new(FILES);
+    let works = loggia_cli::model_test(&house.client, test.clone(), &mut terminal).await.unwrap();
+    assert_eq!(works, Outcome::Done);
+    assert!(screen.out().starts_with("scripted:model works: "), "{}", screen.out());
+    let fails = loggia_cli::model_test(&house.client, test, &mut terminal).await.unwrap();
+    assert_eq!(fails, Outcome::ModelFailed);
+    assert!(screen.err().contains("does not work: no such key\nhint: "), "{}", screen.err());
+    let left = house.client.sessions(None, &loggia_client::Page::default()).await.unwrap();
+    assert_eq!(left.sessions, []);
+}
+
+#[tokio::test]
+async fn a_policy_is_shown_and_asked() {
+    let house = House::new(&[], "").await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    let show = PolicyShow { workspace: house.root(), json: false };
+    loggia_cli::policy_show(&house.client, show, &mut terminal).await.unwrap();
+    assert!(screen.out().starts_with("Preset "), "{}", screen.out());
+    let check = |command: &str| PolicyCheck {
+        workspace: house.root(),
+        command: Some(command.to_owned()),
+        ..PolicyCheck::default()
+    };
+    let (screen, mut terminal) = Screen::new(FILES);
+    let outcome = loggia_cli::policy_check(&house.client, check("npm test"), &mut terminal).await.unwrap();
+    assert_eq!(outcome, Outcome::Done);
+    assert!(screen.out().starts_with("ask: "), "{}", screen.out());
+}

@@ -1,0 +1,180 @@
+//! A door in front of a whole engine, which can go and come back.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use loggia_cli::{Ask, CliError, Client, Interrupts, Outcome, Terminal};
+use loggia_client::Server;
+use loggia_domain::{
+    BoxFuture, CapturedOutput, CommandEnd, CommandExit, CommandSpec, ModelCatalogue, ModelMessage,
+    OutputSink, OutputStream, RunError, Runner, SandboxLevel, Workspace,
+};
+use loggia_engine::Engine;
+use loggia_http::{Door, Parts, Peer, Settings};
+use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
+use loggia_store::SqliteStore;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// Longer than anything here takes; a test that waits so long has failed.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs no commands: `fail` prints ten lines and ends with 3, everything else prints itself.
+struct PretendRunner;
+
+impl Runner for PretendRunner {
+    fn run(
+        &self,
+        command: CommandSpec,
+        output: OutputSink,
+    ) -> BoxFuture<'static, Result<CommandEnd, RunError>> {
+        Box::pin(async move {
+            let (text, code) = match command.line.as_str() {
+                "fail" => ((1..=10).map(|number| format!("line {number}\n")).collect(), 3),
+                line => (format!("{line}\n"), 0),
+            };
+            output(OutputStream::Stdout, &text);
+            Ok(CommandEnd {
+                exit: CommandExit::Code(code),
+                stdout: CapturedOutput { head: text, ..CapturedOutput::default() },
+                stderr: CapturedOutput::default(),
+                sandbox: SandboxLevel::Confined,
+                took: Duration::ZERO,
+            })
+        })
+    }
+}
+
+/// A server and all that is behind it.
+pub(crate) struct House {
+    pub(crate) directory: TempDir,
+    pub(crate) workspace: Workspace,
+    pub(crate) model: Arc<ScriptedModel>,
+    pub(crate) client: Client,
+    engine: Engine,
+    stop: CancellationToken,
+    address: SocketAddr,
+    server: tokio::task::JoinHandle<()>,
+}
+
+/// What is left of a house that went.
+pub(crate) struct Remains {
+    directory: TempDir,
+    address: SocketAddr,
+}
+
+impl Remains {
+    /// The server comes back where it was.
+    pub(crate) async fn start(self, script: &str) -> House {
+        House::start(self.directory, self.address, script).await
+    }
+}
+
+impl House {
+    /// With these files and a model that replies by this script.
+    pub(crate) async fn new(files: &[(&str, &str)], script: &str) -> Self {
+        let directory = TempDir::with_prefix("loggia-cli-").unwrap();
+        let root = directory.path().join("work");
+        std::fs::create_dir(&root).unwrap();
+        for (path, content) in files {
+            std::fs::write(root.join(path), content).unwrap();
+        }
+        Self::start(directory, ([127, 0, 0, 1], 0).into(), script).await
+    }
+
+    async fn start(directory: TempDir, address: SocketAddr, script: &str) -> Self {
+        let model = Arc::new(ScriptedModel::new(Script::parse(script).unwrap()));
+        let models = Arc::new(ScriptedCatalogue::single(Arc::clone(&model)));
+        let parts = loggia_engine::Parts {
+            store: Arc::new(store(&directory.path().join("store")).await),
+            models: Arc::clone(&models) as Arc<dyn ModelCatalogue>,
+            tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            runner: Arc::new(PretendRunner),
+            index: Arc::new(|_| None),
+        };
+        let data = directory.path().join("data");
+        let engine = Engine::start(parts, loggia_engine::Settings::new(data.clone())).await.unwrap();
+        let workspace = engine.register_workspace(&directory.path().join("work"), None).await.unwrap();
+        let stop = CancellationToken::new();
+        let parts = Parts { engine: engine.clone(), models, index: Arc::new(|_| None), stop: stop.clone() };
+        let version = "1.2.3".to_owned();
+        let settings = Settings { data: data.clone(), version, hosts: Vec::new(), origins: Vec::new() };
+        let door = Door::new(parts, settings).unwrap();
+        let token = std::fs::read_to_string(data.join("token")).unwrap().trim().to_owned();
+        let listener = TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = door.router().layer(Extension(Peer::Tcp(([127, 0, 0, 1], 50_000).into())));
+        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let host = Server::parse(&format!("http://{address}")).unwrap();
+        let client = Client::new(host).with_token(token);
+        Self { directory, workspace, model, client, engine, stop, address, server }
+    }
+
+    /// The server goes; what it has written stays.
+    pub(crate) async fn leave(self) -> Remains {
+        self.server.abort();
+        self.stop.cancel();
+        self.engine.stop().await;
+        let Self { directory, address, .. } = self;
+        Remains { directory, address }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.workspace.root.clone()
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    /// A prompt in this workspace.
+    pub(crate) fn prompt(&self, prompt: &str) -> Ask {
+        Ask::new(prompt, self.root())
+    }
+
+    /// Asks and waits for the end.
+    pub(crate) async fn ask(&self, options: Ask, terminal: &mut Terminal) -> Result<Outcome, CliError> {
+        let asking = loggia_cli::ask(&self.client, options, terminal, Interrupts::never());
+        tokio::time::timeout(PATIENCE, asking).await.unwrap()
+    }
+
+    /// Everything the model was told last.
+    pub(crate) fn last_prompt(&self) -> String {
+        let request = self.model.requests().pop().unwrap();
+        let said = request.messages.iter().filter_map(|message| match message {
+            ModelMessage::User(text) => Some(text.as_str()),
+            _ => None,
+        });
+        said.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Opens a store; the last of those who used it before may be about to let go of it.
+async fn store(path: &Path) -> SqliteStore {
+    let opened = async {
+        loop {
+            match SqliteStore::open(path) {
+                Ok(store) => return store,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, opened).await.unwrap()
+}
+
+/// A script of one reply.
+pub(crate) fn says(text: &str) -> String {
+    format!("[[reply]]\nparts = [{{ text = {text:?} }}]\nusage = {{ input = 1200, output = 34 }}\n")
+}
+
+/// A script that calls a tool, then says that it is done.
+pub(crate) fn calls(tool: &str, arguments: &str) -> String {
+    format!(
+        "[[reply]]\nparts = [{{ text = \"Let me see. \" }}, {{ call = {{ tool = \"{tool}\", arguments = {arguments} }} }}]\n\
+         [[reply]]\nparts = [{{ text = \"Done.\" }}]\n"
+    )
+}

@@ -1,0 +1,14 @@
+//! The terminal face against a real door and engine; only the model is scripted and the terminal is a buffer.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod answers;
+mod approvals;
+mod chatting;
+mod commands;
+mod house;
+mod interrupting;
+mod lines;
+mod reconnecting;
+mod screen;
+mod sessions;

@@ -1,0 +1,40 @@
+//! Which session is asked.
+
+use loggia_cli::{Ask, CliError, Outcome, SessionChoice};
+
+use crate::house::{House, says};
+use crate::screen::{FILES, Screen};
+
+#[tokio::test]
+async fn a_conversation_goes_on_in_its_session() {
+    let script = [says("First."), says("Second.")].concat();
+    let house = House::new(&[], &script).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    house.ask(house.prompt("one"), &mut terminal).await.unwrap();
+    let options = Ask { session: SessionChoice::Latest, ..house.prompt("two") };
+    assert_eq!(house.ask(options, &mut terminal).await.unwrap(), Outcome::Done);
+    assert_eq!(screen.out(), "First.\nSecond.\n");
+    let sessions = house.client.sessions(None, &loggia_client::Page::default()).await.unwrap();
+    assert_eq!(sessions.sessions.len(), 1);
+}
+
+#[tokio::test]
+async fn there_must_be_a_session_to_go_on_with() {
+    let house = House::new(&[], "").await;
+    let (_, mut terminal) = Screen::new(FILES);
+    let options = Ask { session: SessionChoice::Latest, ..house.prompt("two") };
+    let error = house.ask(options, &mut terminal).await.unwrap_err();
+    assert!(matches!(error, CliError::NoSession));
+    assert!(error.hint().contains("begins one"));
+}
+
+#[tokio::test]
+async fn what_a_session_began_with_cannot_be_changed() {
+    let house = House::new(&[], &says("First.")).await;
+    let (_, mut terminal) = Screen::new(FILES);
+    house.ask(house.prompt("one"), &mut terminal).await.unwrap();
+    let options =
+        Ask { session: SessionChoice::Latest, model: Some("ollama:qwen3".to_owned()), ..house.prompt("two") };
+    let error = house.ask(options, &mut terminal).await.unwrap_err();
+    assert!(matches!(error, CliError::SessionHasBegun { what: "model" }), "{error}");
+}

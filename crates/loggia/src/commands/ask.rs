@@ -1,0 +1,140 @@
+//! `loggia ask`: one prompt to the agent, from here to the end of its turn.
+
+use std::io::{self, IsTerminal as _, Read as _};
+use std::sync::Arc;
+
+use loggia_cli::{Approvals, Ask, Outcome, Revive, SessionChoice};
+use loggia_client::{Client, Server};
+use loggia_protocol_agent_server::{PolicyPreset, SessionId};
+
+use super::client::{self, Home};
+use crate::cli::AskArguments;
+use crate::config::places::Places;
+use crate::config::{Config, OwnFlag, keys};
+use crate::daemon::ephemeral::Ephemeral;
+use crate::daemon::{Settings, find};
+use crate::errors::Error;
+use crate::exit_code::ExitCode;
+
+/// What is read of a pipe: one byte more than is taken, so that too much is noticed.
+const MAX_INPUT_BYTES: u64 = 2 * 1024 * 1024 + 1;
+
+/// The flags that set a key of the configuration.
+pub(crate) fn own_flags(arguments: &AskArguments) -> [OwnFlag<'_>; 1] {
+    [OwnFlag { key: &keys::MODEL_DEFAULT, name: "--model", text: arguments.model.as_deref() }]
+}
+
+/// Runs the command.
+pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Result<ExitCode, Error> {
+    let asked = asked(config, &home, arguments, piped()?)?;
+    let outcome = match arguments.ephemeral {
+        true => in_process(config, &home.places, asked)?,
+        false => of_server(home, asked)?,
+    };
+    Ok(outcome.into())
+}
+
+/// Asks the server that runs, or one that is started for it.
+fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
+    let home = Arc::new(home);
+    asked.revive = Some(revive(&home));
+    let runtime = client::runtime()?;
+    let done = runtime.block_on(async {
+        let client = home.client().await?;
+        ask(&client, asked).await
+    });
+    // A keyboard that is being read is not waited for.
+    runtime.shutdown_background();
+    done
+}
+
+/// Starts a server again when the one that was asked has gone.
+pub(super) fn revive(home: &Arc<Home>) -> Revive {
+    let home = Arc::clone(home);
+    Revive::new(move || {
+        let home = Arc::clone(&home);
+        async move {
+            // What keeps it from coming back is told by whoever waits for it.
+            let revived = tokio::task::spawn_blocking(move || find::or_start(&home.places, &home.variables));
+            if let Ok(Err(error)) = revived.await {
+                tracing::debug!(%error, "no server could be started");
+            }
+        }
+    })
+}
+
+/// Asks an engine of this process, of which nothing stays.
+fn in_process(config: &Config, places: &Places, asked: Ask) -> Result<Outcome, Error> {
+    let runtime = Ephemeral::runtime()?;
+    let done = runtime.block_on(async {
+        let house = Ephemeral::start(&Settings::of_command(config), places).await?;
+        let client = Client::new(Server::Unix(house.socket()));
+        let done = ask(&client, asked).await;
+        house.end().await;
+        done
+    });
+    // What did not end in time goes with the process.
+    runtime.shutdown_background();
+    done
+}
+
+async fn ask(client: &Client, asked: Ask) -> Result<Outcome, Error> {
+    let (interrupts, listening) = client::interrupts()?;
+    let mut terminal = client::terminal();
+    tokio::select! {
+        outcome = loggia_cli::ask(client, asked, &mut terminal, interrupts) => Ok(outcome?),
+        // Signals never end; if they did, nothing could be cancelled any more.
+        () = listening => Ok(Outcome::Cancelled),
+    }
+}
+
+/// What to ask, from flags, configuration and what was piped in.
+pub(super) fn asked(
+    config: &Config,
+    home: &Home,
+    arguments: &AskArguments,
+    piped: Option<String>,
+) -> Result<Ask, Error> {
+    let workspace = home.workspace(arguments.workspace.as_deref())?;
+    let session = match (&arguments.session, arguments.r#continue) {
+        (Some(id), _) => SessionChoice::Id(SessionId(id.clone())),
+        (None, true) => SessionChoice::Latest,
+        (None, false) => SessionChoice::New,
+    };
+    // What is set around here is for sessions that begin here. One that goes on keeps what it has.
+    let (model, preset) = match session {
+        SessionChoice::New => (config.own_model(), config.own_preset()),
+        _ => (arguments.model.as_deref(), None),
+    };
+    let approvals = match (arguments.yes, arguments.read_only) {
+        (true, _) => Approvals::Yes,
+        (_, true) => Approvals::ReadOnly,
+        _ => Approvals::Ask,
+    };
+    Ok(Ask {
+        model: model.filter(|_| !arguments.ephemeral).map(str::to_owned),
+        session,
+        approvals,
+        preset: arguments.policy.map(PolicyPreset::from).or(preset.filter(|_| !arguments.ephemeral)),
+        budget: arguments.budget,
+        json: arguments.json,
+        stdin_context: piped,
+        ..Ask::new(arguments.prompt.join(" "), workspace)
+    })
+}
+
+/// What is piped in. Nobody's words at a keyboard are waited for.
+fn piped() -> Result<Option<String>, Error> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let read = stdin.lock().take(MAX_INPUT_BYTES).read_to_end(&mut bytes);
+    match read {
+        Ok(_) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        // There is none: whoever started us closed it.
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::BADF.raw_os_error()) => Ok(None),
+        Err(source) => Err(Error::Input { path: "standard input".into(), source }),
+    }
+}

@@ -1,0 +1,36 @@
+//! `loggia chat`: a conversation with the agent.
+
+use std::sync::Arc;
+
+use loggia_cli::{Ask, Chat, Outcome};
+
+use super::ask;
+use super::client::{self, Home};
+use crate::cli::AskArguments;
+use crate::config::Config;
+use crate::errors::Error;
+
+/// Where what was typed is remembered, in the data directory.
+const HISTORY: &str = "history";
+
+/// Runs the command. What was asked for is what `ask` takes, without a prompt.
+pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Result<Outcome, Error> {
+    let Ask { workspace, model, session, approvals, preset, budget, .. } =
+        ask::asked(config, &home, arguments, None)?;
+    let home = Arc::new(home);
+    let history = Some(home.places.data().join(HISTORY));
+    let revive = Some(ask::revive(&home));
+    let chat = Chat { workspace, model, session, approvals, preset, budget, history, revive };
+    let runtime = client::runtime()?;
+    let done = runtime.block_on(async {
+        let client = home.client().await?;
+        let (interrupts, listening) = client::interrupts()?;
+        let listening = tokio::spawn(listening);
+        let done = loggia_cli::chat(&client, chat, &mut client::terminal(), interrupts).await;
+        listening.abort();
+        Ok(done?)
+    });
+    // A keyboard that is being read is not waited for.
+    runtime.shutdown_background();
+    done
+}

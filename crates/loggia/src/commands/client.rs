@@ -1,0 +1,99 @@
+//! What all commands share that are clients of the server: a terminal, a connection, and interrupts.
+
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anstream::{AutoStream, ColorChoice};
+use loggia_cli::{CliError, Client, Interrupts, Terminal};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::config::Config;
+use crate::config::places::Places;
+use crate::daemon::{DaemonError, find};
+use crate::errors::Error;
+
+/// Where the server of a command is, and what one that is started for it gets.
+#[derive(Debug)]
+pub(crate) struct Home {
+    pub(crate) places: Places,
+    /// Variables that the configuration names.
+    pub(crate) variables: Vec<String>,
+}
+
+impl Home {
+    /// That of a command with this configuration.
+    pub(crate) fn new(places: Places, config: &Config) -> Self {
+        Self { places, variables: config.key_variables() }
+    }
+
+    /// A client of the server that runs, or of one that is started for it.
+    pub(crate) async fn client(&self) -> Result<Client, DaemonError> {
+        find::client(&self.places, &self.variables).await
+    }
+
+    /// The directory that was named, else the workspace around the current one, else that itself.
+    pub(crate) fn workspace(&self, named: Option<&Path>) -> Result<PathBuf, Error> {
+        let failed = |source| Error::Input { path: named.unwrap_or(Path::new(".")).to_owned(), source };
+        let found = match (named, &self.places.workspace) {
+            (Some(named), _) => named.canonicalize(),
+            (None, Some(around)) => Ok(around.clone()),
+            (None, None) => std::env::current_dir(),
+        };
+        found.map_err(failed)
+    }
+}
+
+/// The terminal of this process, once colours are settled.
+pub(crate) fn terminal() -> Terminal {
+    let colored = [AutoStream::choice(&io::stdout()), AutoStream::choice(&io::stderr())];
+    Terminal::of_process(colored.iter().any(|choice| *choice != ColorChoice::Never))
+}
+
+/// What a command runs on that only asks and shows.
+pub(crate) fn runtime() -> Result<Runtime, DaemonError> {
+    Builder::new_current_thread().enable_all().build().map_err(|source| DaemonError::Runtime { source })
+}
+
+/// Does something as a client of the server, and shows it. Ctrl-C ends the process, as it always does.
+pub(crate) fn run<T>(
+    home: &Home,
+    work: impl AsyncFnOnce(&Client, &mut Terminal) -> Result<T, CliError>,
+) -> Result<T, Error> {
+    runtime()?.block_on(async {
+        let client = home.client().await?;
+        Ok(work(&client, &mut terminal()).await?)
+    })
+}
+
+/// The same for something that may ask: Ctrl-C is an answer, so that the terminal is left as it was found.
+pub(crate) fn run_asking<T>(
+    home: &Home,
+    work: impl AsyncFnOnce(&Client, &mut Terminal, &mut Interrupts) -> Result<T, CliError>,
+) -> Result<T, Error> {
+    let runtime = runtime()?;
+    let done = runtime.block_on(async {
+        let client = home.client().await?;
+        let (mut interrupts, listening) = interrupts()?;
+        let listening = tokio::spawn(listening);
+        let done = work(&client, &mut terminal(), &mut interrupts).await;
+        listening.abort();
+        Ok(done?)
+    });
+    // A keyboard that is being read is not waited for.
+    runtime.shutdown_background();
+    done
+}
+
+/// Ctrl-C from now on: it no longer ends the process, whoever gets the interrupts decides.
+pub(crate) fn interrupts() -> Result<(Interrupts, impl Future<Output = ()> + Send + use<>), DaemonError> {
+    let mut signals = signal(SignalKind::interrupt()).map_err(|source| DaemonError::Runtime { source })?;
+    let (interrupter, interrupts) = Interrupts::channel();
+    let listen = async move {
+        while signals.recv().await.is_some() {
+            interrupter.interrupt();
+        }
+    };
+    Ok((interrupts, listen))
+}

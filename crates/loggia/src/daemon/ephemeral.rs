@@ -1,0 +1,100 @@
+//! An engine in the process of a command, of which nothing stays.
+//!
+//! Knows how to put the parts of a daemon together for one command: a store and a socket in a directory of their own, which
+//! goes with them. Invariant: it neither reads nor changes what a daemon keeps, and its end takes well under a second;
+//! what it started ends with the process.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use loggia_engine::Engine;
+use loggia_http::{Door, Listener};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::directories::{self, RuntimeDirectory};
+use super::parts::Prepared;
+use super::{DaemonError, Settings, listeners};
+use crate::config::places::Places;
+
+/// How long connections may take to end: both ends are here, and one has gone already.
+const DOOR_DEADLINE: Duration = Duration::from_millis(200);
+
+/// How long the engine may take to close what runs: nobody will read what it writes.
+const ENGINE_DEADLINE: Duration = Duration::from_millis(300);
+
+/// Threads that work at once: the command's own and one beside it.
+const THREADS: usize = 2;
+
+/// A running engine that goes with its command.
+#[derive(Debug)]
+pub(crate) struct Ephemeral {
+    directory: TempDir,
+    runtime_directory: RuntimeDirectory,
+    engine: Engine,
+    stop: CancellationToken,
+    serving: TaskTracker,
+}
+
+impl Ephemeral {
+    /// What it runs on.
+    pub(crate) fn runtime() -> Result<Runtime, DaemonError> {
+        let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
+        runtime.map_err(|source| DaemonError::Runtime { source })
+    }
+
+    /// Starts one.
+    pub(crate) async fn start(settings: &Settings, places: &Places) -> Result<Self, DaemonError> {
+        let base = std::env::temp_dir();
+        let directory = tempfile::Builder::new().prefix("loggia-").tempdir_in(&base);
+        let directory = directory.map_err(|source| DaemonError::Directory { path: base, source })?;
+        let places = places.elsewhere(directory.path());
+        let runtime_directory = RuntimeDirectory::of(&places);
+        directories::make_private(places.data())?;
+        directories::make_private(runtime_directory.path())?;
+        let stop = CancellationToken::new();
+        let prepared = Prepared::new(settings, &places, &runtime_directory)?;
+        let (engine, door) = prepared.start(stop.clone()).await?;
+        let house = Self { directory, runtime_directory, engine, stop, serving: TaskTracker::new() };
+        house.open(door)?;
+        Ok(house)
+    }
+
+    fn open(&self, door: Door) -> Result<(), DaemonError> {
+        let listener = Listener::Unix(listeners::bind_unix(&self.socket())?);
+        let stop = self.stop.clone();
+        self.serving.spawn(async move {
+            if let Err(error) = door.serve(listener, stop).await {
+                tracing::warn!(%error, "the listener broke");
+            }
+        });
+        Ok(())
+    }
+
+    /// Where it is asked.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.runtime_directory.http_socket()
+    }
+
+    /// Ends it, and removes what it kept.
+    pub(crate) async fn end(self) {
+        self.stop.cancel();
+        self.serving.close();
+        let doors = tokio::time::timeout(DOOR_DEADLINE, self.serving.wait());
+        let engine = tokio::time::timeout(ENGINE_DEADLINE, self.engine.stop());
+        let ended = tokio::join!(doors, engine);
+        if ended.0.is_err() || ended.1.is_err() {
+            tracing::debug!("not everything ended in time");
+        }
+        if !self.runtime_directory.path().starts_with(self.directory.path())
+            && let Err(error) = std::fs::remove_dir_all(self.runtime_directory.path())
+        {
+            tracing::debug!(%error, "the directory of the socket stays");
+        }
+        if let Err(error) = self.directory.close() {
+            tracing::debug!(%error, "the directory of the data stays");
+        }
+    }
+}
