@@ -100,7 +100,9 @@ impl House {
         let engine = Engine::start(parts, loggia_engine::Settings::new(data.clone())).await.unwrap();
         let workspace = engine.register_workspace(&directory.path().join("work"), None).await.unwrap();
         let stop = CancellationToken::new();
-        let parts = Parts { engine: engine.clone(), models, index: Arc::new(|_| None), stop: stop.clone() };
+        let examine = loggia_http::examine_nothing();
+        let index = Arc::new(|_: &_| None);
+        let parts = Parts { engine: engine.clone(), models, index, examine, stop: stop.clone() };
         let version = "1.2.3".to_owned();
         let settings = Settings { data: data.clone(), version, hosts: Vec::new(), origins: Vec::new() };
         let door = Door::new(parts, settings).unwrap();
