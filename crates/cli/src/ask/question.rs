@@ -287,6 +287,7 @@ mod tests {
             environment: [("CI".to_owned(), "1".to_owned())].into(),
             requires_approval: true,
             reason: "to see".to_owned(),
+            risk_level: None,
             stamp: Stamp::default(),
         })
     }
