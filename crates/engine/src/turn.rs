@@ -23,7 +23,8 @@ mod reply;
 mod retrieve;
 mod spans;
 
-pub(crate) use batch::collected;
+pub(crate) use batch::{collected, question_about_collected};
+pub(crate) use calls::question_about;
 pub(crate) use edits::{Chosen, applied_events, wanted};
 
 use std::sync::Arc;

@@ -59,19 +59,19 @@ pub(crate) fn collected(state: &State) -> impl Iterator<Item = &Patch> {
 
 /// The collection is complete: one question about all of it.
 pub(super) fn complete(state: &State, batch: &Batch, expires: Option<Timestamp>) -> Vec<EventBody> {
+    let (question, risk) = question_about_collected(state);
+    vec![
+        EventBody::BatchEnded { batch: batch.id },
+        EventBody::ApprovalAsked { approval: ApprovalId::new(), call: None, question, risk, expires },
+    ]
+}
+
+/// What is asked about the collection, and how much can go wrong.
+pub(crate) fn question_about_collected(state: &State) -> (Question, Risk) {
     let patches: Vec<PatchId> = collected(state).map(|patch| patch.id).collect();
     let deletes = collected(state).any(|patch| patch.kind == FileChangeKind::Deleted);
     let risk = if deletes { Risk::High } else { Risk::Medium };
-    vec![
-        EventBody::BatchEnded { batch: batch.id },
-        EventBody::ApprovalAsked {
-            approval: ApprovalId::new(),
-            call: None,
-            question: Question::Patches { tool: TOOL.to_owned(), patches },
-            risk,
-            expires,
-        },
-    ]
+    (Question::Patches { tool: TOOL.to_owned(), patches }, risk)
 }
 
 impl Turn {

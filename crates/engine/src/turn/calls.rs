@@ -98,7 +98,7 @@ impl Turn {
             }
             (CallStage::Requested, _) if ready.changes_files() => self.propose(state, judge, ready).await,
             (CallStage::Requested, Decision::Ask) => {
-                let question = ready.question();
+                let question = question_about(&ready.open.call, &ready.demand);
                 let approval = self.ask(&ready.open.call, question, ready.verdict.risk, Vec::new()).await?;
                 let clearance = self.clearance(approval).await?;
                 self.carry_out(state, judge, ready, clearance).await
@@ -107,6 +107,8 @@ impl Turn {
                 let clearance = Clearance { scope: ApprovalScope::All, by: None, comment: None };
                 self.carry_out(state, judge, ready, clearance).await
             }
+            // It was asked about before the turn was brought back, and loading saw to it that it was this that was
+            // asked. It may have been answered since.
             (CallStage::Asked(approval) | CallStage::Decided(approval), _) => {
                 let clearance = self.clearance(approval).await?;
                 match ready.open.patches.is_empty() {
@@ -139,9 +141,7 @@ impl Turn {
 
     /// When a question asked now is given up, if the policy says so.
     pub(super) async fn expiry(&self) -> Option<Timestamp> {
-        let limit = self.workspace.approval_limit(&self.shared).await?;
-        let limit = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
-        Some(Timestamp(Timestamp::now().0.saturating_add(limit)))
+        self.workspace.approval_expiry(&self.shared).await
     }
 
     /// Waits until somebody has decided.
@@ -278,20 +278,18 @@ impl Ready {
     fn changes_files(&self) -> bool {
         !self.demand.writes.is_empty() || !self.demand.deletes.is_empty()
     }
+}
 
-    fn question(&self) -> Question {
-        match &self.demand.command {
-            Some(request) => Question::Command {
-                command: request.line.clone(),
-                directory: request.directory.clone(),
-                environment: request.environment.clone(),
-                reason: request.reason.clone(),
-            },
-            None => Question::Tool {
-                tool: self.open.call.tool.clone(),
-                arguments: self.open.call.arguments.clone(),
-            },
-        }
+/// What is asked about a call that changes no files by itself.
+pub(crate) fn question_about(call: &ToolCall, demand: &Demand) -> Question {
+    match &demand.command {
+        Some(request) => Question::Command {
+            command: request.line.clone(),
+            directory: request.directory.clone(),
+            environment: request.environment.clone(),
+            reason: request.reason.clone(),
+        },
+        None => Question::Tool { tool: call.tool.clone(), arguments: call.arguments.clone() },
     }
 }
 
