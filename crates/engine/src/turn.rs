@@ -11,6 +11,7 @@
 //! - a reply without calls and the end of its turn are stored together.
 
 mod batch;
+mod called;
 mod calls;
 mod commands;
 mod compact;

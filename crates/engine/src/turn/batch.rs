@@ -9,8 +9,8 @@ use loggia_domain::{
 };
 
 use crate::changes::ApplyKind;
-use crate::session::{Batch, OpenCall, State};
-use crate::turn::calls::ended;
+use crate::session::{Batch, State};
+use crate::turn::called::Called;
 use crate::turn::edits::{applied_events, choose, demand_of, failures};
 use crate::turn::{Stop, Turn, end_after_batch};
 use crate::workspace::Work;
@@ -22,7 +22,7 @@ const TOOL: &str = "apply_changes";
 /// leads back to what the file is takes it out.
 pub(super) fn collect(
     state: &State,
-    open: &OpenCall,
+    open: &Called,
     patches: Vec<Patch>,
     taken_back: Vec<String>,
 ) -> Vec<EventBody> {
@@ -47,7 +47,7 @@ pub(super) fn collect(
     }
     let output =
         format!("Collected for review: {}. Reading shows it; people decide at the end.", paths.join(", "));
-    events.push(ended(&open.call, ToolOutcome::Succeeded { output }, Vec::new(), None, Instant::now()));
+    events.push(open.ended(ToolOutcome::Succeeded { output }, Vec::new(), None, Instant::now()));
     events
 }
 
