@@ -18,6 +18,7 @@ mod intents;
 mod load;
 pub(crate) mod mask;
 mod presence;
+mod renewing;
 mod running;
 mod seat;
 mod seats;

@@ -11,6 +11,7 @@
 //! - a reply without calls and the end of its turn are stored together.
 
 mod batch;
+mod called;
 mod calls;
 mod commands;
 mod compact;
@@ -23,7 +24,8 @@ mod reply;
 mod retrieve;
 mod spans;
 
-pub(crate) use batch::collected;
+pub(crate) use batch::{collected, question_about_collected};
+pub(crate) use calls::question_about;
 pub(crate) use edits::{Chosen, applied_events, wanted};
 
 use std::sync::Arc;

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use loggia_domain::{
-    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Preset, Rule, Tool, ToolSpec, Workspace,
-    WorkspaceId,
+    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Preset, Rule, Timestamp, Tool, ToolSpec,
+    Workspace, WorkspaceId,
 };
 use loggia_tree::{HardLinkRule, Root, RootSettings, TreePath};
 
@@ -118,10 +118,12 @@ impl OpenWorkspace {
         Ok(rules)
     }
 
-    /// How long a question waits, if not for ever.
-    pub(crate) async fn approval_limit(&self, shared: &Shared) -> Option<Duration> {
+    /// When a question that is asked now is given up, if the policy says so.
+    pub(crate) async fn approval_expiry(&self, shared: &Shared) -> Option<Timestamp> {
         let policy = self.policy(shared).await.ok()?;
-        policy.limits.approval_timeout_s.map(Duration::from_secs)
+        let limit = Duration::from_secs(policy.limits.approval_timeout_s?);
+        let limit = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
+        Some(Timestamp(Timestamp::now().0.saturating_add(limit)))
     }
 
     /// The rules that hold for a session now.

@@ -9,16 +9,20 @@
 //! What always holds:
 //! - a line has no line break inside it;
 //! - a journal that is read begins with its opening as number 1, and its numbers rise;
-//! - ids and numbers come back as they were; only the workspace is the reader's own;
+//! - ids and numbers come back as they were; only the workspace is the reader's own, and where it comes from;
+//! - what is read is past: its opening says that all of it was split from a session elsewhere, so that whoever loads it
+//!   takes up no turn, no question and no answer of it, and undoes nothing of it. A journal cannot say otherwise;
 //! - what was allowed elsewhere is not allowed here: a journal that is read has no preset of its own, and nothing that
 //!   was answered in it is remembered. Those answers were given about other files, on another machine.
 
-use loggia_domain::{EventBody, NewEvent, Remember, Seq, StoreError, Timestamp, TurnId, WorkspaceId};
+use loggia_domain::{
+    EventBody, NewEvent, Remember, Seq, SessionId, StoreError, Timestamp, TurnId, WorkspaceId,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::rows::parts::{Str, Text};
-use crate::rows::{self, EventRow};
+use crate::rows::{self, EventRow, RowError};
 
 /// The format that is written, and the only one that is read.
 const FORMAT: u32 = 1;
@@ -29,6 +33,10 @@ const MAX_LINES: usize = 1_000_000;
 const MAX_BYTES: usize = 512 * 1024 * 1024;
 /// The largest number a database column holds.
 const MAX_SEQ: u64 = i64::MAX as u64;
+
+/// The session that a journal is said to be split from when it is read: none that is or will be here. Engines know it
+/// by these bytes.
+const ELSEWHERE: [u8; 16] = [0; 16];
 
 /// An event that was a line, and its row.
 #[derive(Debug)]
@@ -75,7 +83,7 @@ pub(crate) fn write(
 /// Every journal begins with its opening, and that has this number.
 pub(crate) const FIRST: Seq = Seq(1);
 
-/// Reads a whole journal, with another workspace in its opening and without what would loosen anything here.
+/// Reads a whole journal, with an opening of ours and without what would loosen anything here.
 pub(crate) fn read(lines: &[String], workspace: WorkspaceId) -> Result<Vec<ReadEvent>, StoreError> {
     if lines.is_empty() {
         return Err(bad(1, "there is nothing"));
@@ -91,22 +99,34 @@ pub(crate) fn read(lines: &[String], workspace: WorkspaceId) -> Result<Vec<ReadE
             return Err(bad(number, format!("a journal may have {MAX_BYTES} bytes")));
         }
         let last = events.last().map(|event| event.seq);
-        let event = read_line(line, last, workspace).map_err(|reason| bad(number, reason))?;
+        let event = read_line(line, last).map_err(|reason| bad(number, reason))?;
         events.push(event);
+    }
+    let last = events.last().map_or(FIRST, |event| event.seq);
+    if let Some(first) = events.first_mut() {
+        adopt(first, workspace, last).map_err(|error| bad(1, error.to_string()))?;
     }
     Ok(events)
 }
 
-fn read_line(line: &str, last: Option<Seq>, workspace: WorkspaceId) -> Result<ReadEvent, String> {
+/// Makes an opening one of ours: of everything up to the last event, nothing happened here.
+fn adopt(first: &mut ReadEvent, workspace: WorkspaceId, last: Seq) -> Result<(), RowError> {
+    if let EventBody::SessionOpened { workspace: its, preset, forked_from, .. } = &mut first.event.body {
+        *its = workspace;
+        *preset = None;
+        *forked_from = Some((SessionId::from_bytes(ELSEWHERE), last));
+    }
+    first.row = rows::encode(&first.event.body)?;
+    Ok(())
+}
+
+fn read_line(line: &str, last: Option<Seq>) -> Result<ReadEvent, String> {
     let Line { format, seq, at, turn, kind, data } =
         serde_json::from_str(line).map_err(|error| rows::shortened(error.to_string()))?;
     check_place(format, seq, last)?;
     let mut body = rows::decode(&kind, data.get()).map_err(|error| error.to_string())?;
     match (&mut body, last) {
-        (EventBody::SessionOpened { workspace: its, preset, .. }, None) => {
-            *its = workspace;
-            *preset = None;
-        }
+        (EventBody::SessionOpened { .. }, None) => {}
         (EventBody::SessionOpened { .. }, Some(_)) => return Err("the session is opened again".to_owned()),
         (_, None) => return Err("a journal begins with the opening of its session".to_owned()),
         (EventBody::ApprovalDecided { answer, .. }, Some(_)) => answer.remember = Remember::Once,

@@ -1,11 +1,11 @@
 //! Questions and answers: durable, answered by anybody who drives, the first answer wins.
 
 use loggia_domain::{
-    Abilities, ApprovalAnswer, ApprovalId, ApprovalScope, Decision, EventBody, Intent, Policy, PolicyLimits,
-    Preset, Remember, Risk, Role, Rule, Seq, TurnEnd,
+    Abilities, ApprovalAnswer, ApprovalId, ApprovalScope, Decision, Event, EventBody, Intent, NewEvent,
+    Policy, PolicyLimits, Preset, Remember, Risk, Role, Rule, SessionId, TurnEnd,
 };
 use loggia_engine::{IntentError, Status};
-use loggia_tests::preview;
+use loggia_tests::{World, preview};
 
 use crate::commands::runs;
 use crate::{world, world_with};
@@ -270,18 +270,32 @@ async fn collected_changes_are_judged_again_before_they_are_made() {
     );
 }
 
+/// A session with another's journal, in which somebody has edited what happened.
+async fn edited(world: &World, session: SessionId, edit: impl Fn(&mut EventBody)) -> SessionId {
+    let copy = world.open(Preset::Ask).await;
+    let events = world.journal(session).await.into_iter().skip(1).map(|event| {
+        let Event { at, turn, mut body, .. } = event;
+        edit(&mut body);
+        NewEvent { at, turn, body }
+    });
+    world.store.append(copy, events.collect()).await.unwrap();
+    copy
+}
+
 #[tokio::test]
-async fn a_question_from_elsewhere_cannot_get_a_yes_to_what_the_built_in_rules_forbid() {
+async fn an_edited_question_cannot_get_a_yes_to_what_the_built_in_rules_forbid() {
     let world = world().start(WRITE).await;
     let (session, mut alice) = world.play(Preset::Ask).await;
     alice.prompt("write").await.unwrap();
     alice.until_asked().await;
-    // A journal somebody has edited, so that the question is about something else than was judged.
-    let lines = world.engine.export_session(session, Seq(0)).await.unwrap();
-    let lines =
-        lines.into_iter().map(|(_, line)| line.replace("a.txt", ".git/hooks/post-checkout")).collect();
-    let imported = world.engine.import_session(world.workspace.id, lines).await.unwrap();
-    let mut bob = world.join(imported.id, "bob", Role::Drive, Abilities::default()).await;
+    // So that the question is about something else than was judged.
+    let elsewhere = ".git/hooks/post-checkout";
+    let copy = edited(&world, session, |body| match body {
+        EventBody::ToolRequested { call } => call.arguments.0 = call.arguments.0.replace("a.txt", elsewhere),
+        EventBody::PatchProposed { patch } => patch.path = elsewhere.to_owned(),
+        _ => {}
+    });
+    let mut bob = world.join(copy.await, "bob", Role::Drive, Abilities::default()).await;
     let approval = *bob.state().await.pending.keys().next().unwrap();
     bob.decide(approval, ApprovalScope::All).await.unwrap();
     assert_eq!(bob.until_done().await, TurnEnd::Done);
@@ -304,10 +318,12 @@ async fn a_question_whose_call_cannot_be_understood_any_more_is_withdrawn() {
     alice.prompt("run").await.unwrap();
     alice.until_asked().await;
     // The journal of a version that had a tool which is not here.
-    let lines = world.engine.export_session(session, Seq(0)).await.unwrap();
-    let lines = lines.into_iter().map(|(_, line)| line.replace("\"run_command\"", "\"run_it\"")).collect();
-    let imported = world.engine.import_session(world.workspace.id, lines).await.unwrap();
-    let mut bob = world.join(imported.id, "bob", Role::Drive, Abilities::default()).await;
+    let copy = edited(&world, session, |body| {
+        if let EventBody::ToolRequested { call } = body {
+            call.tool = "run_it".to_owned();
+        }
+    });
+    let mut bob = world.join(copy.await, "bob", Role::Drive, Abilities::default()).await;
     bob.until_reply().await;
     assert!(bob.text().contains("decided by the engine: no (the call ended)"), "{}", bob.text());
     let state = bob.state().await;

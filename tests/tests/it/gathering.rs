@@ -26,6 +26,10 @@ const LOOKS: &str = r#"
 /// How the model is told what was looked up.
 const HEADING: &str = "What belongs to this, looked up in the workspace before you began:";
 
+/// How it is told that there is nothing to show.
+const CLEAN: &str =
+    "In the files that may be read without asking, git shows no change since the last commit.";
+
 fn aim(purpose: Purpose, files: &[(&str, Option<Spot>)]) -> Aim {
     let file = |(path, spot): &(&str, Option<Spot>)| AimedFile { path: (*path).to_owned(), spot: *spot };
     Aim { purpose, files: files.iter().map(file).collect(), has_output: false }
@@ -177,9 +181,35 @@ async fn without_changes_or_a_repository_the_model_hears_the_one_and_not_the_oth
     let world = world_with(&[("a.txt", "a\n")], LOOKS).await;
     commit(&world);
     let told = looked_up(&world, aim(Purpose::Fix, &[])).await;
-    assert_eq!(told, format!("{HEADING}\nNothing that git tracks is changed since the last commit.\n"));
+    assert_eq!(told, format!("{HEADING}\n{CLEAN}\n"));
     let world = world_with(&[("a.txt", "a\n")], LOOKS).await;
     assert_eq!(looked_up(&world, aim(Purpose::Fix, &[])).await, "");
+}
+
+#[tokio::test]
+async fn changes_that_may_not_be_read_are_not_denied() {
+    let world = world_with(&[("hidden.txt", "old\n")], LOOKS).await;
+    commit(&world);
+    write(&world, "hidden.txt", "hunter2\n");
+    deny(&world, "hidden.txt");
+    // It says of which files it knows that, and no more.
+    assert_eq!(looked_up(&world, aim(Purpose::Fix, &[])).await, format!("{HEADING}\n{CLEAN}\n"));
+}
+
+#[tokio::test]
+async fn a_file_made_to_take_long_is_told_like_any_other() {
+    let hostile = [
+        ("a.js", format!("x = (\n{}\n", "/a/ ".repeat(1 << 17))),
+        ("b.js", format!("x = '{}\n", "\\'".repeat(1 << 18))),
+        ("c.py", "from c import (\n".repeat(1 << 15)),
+    ];
+    for (path, text) in hostile {
+        for purpose in [Purpose::Explain, Purpose::Refactor] {
+            let world = world_with(&[(path, text.as_str())], LOOKS).await;
+            let told = looked_up(&world, aim(purpose, &[(path, Some(Spot::Cursor { line: 1 }))])).await;
+            assert!(told.contains(&format!("{path}, lines 1 to ")), "{purpose:?}: {:.500}", told);
+        }
+    }
 }
 
 #[tokio::test]

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use loggia_domain::{
-    Actor, ApprovalScope, EventBody, Instruction, Intent, MessageId, NewEvent, Passing, Preset, Role,
-    RunningReply, SessionId, Timestamp, TurnEnd, TurnId,
+    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, EventBody, Instruction, Intent, JsonText,
+    MessageId, NewEvent, Passing, Preset, Question, Remember, Risk, Role, RunningReply, SessionId, Timestamp,
+    ToolCall, TurnEnd, TurnId,
 };
 use loggia_engine::{IntentError, Status, Told};
-use loggia_tests::Remains;
+use loggia_tests::{Remains, World};
 
 use crate::commands::runs;
 use crate::{world, world_with};
@@ -116,6 +117,88 @@ async fn what_was_kept_of_another_turns_reply_is_not_taken_for_this_ones() {
     let mut alice = world.join(session, "alice", Role::Drive, Default::default()).await;
     assert_eq!(alice.until_done().await, TurnEnd::Interrupted);
     assert!(!alice.text().contains("message"), "{}", alice.text());
+}
+
+/// A journal with a turn and these events, as somebody might write it who can write to the store.
+async fn forged(world: &World, events: Vec<EventBody>) -> SessionId {
+    let session = world.open(Preset::Ask).await;
+    let instruction = Instruction { text: "go".to_owned(), context: None, aim: None, preview: false };
+    let mut bodies = vec![EventBody::TurnStarted { instruction, by: Actor::Engine, queued: None }];
+    bodies.extend(events);
+    let (at, turn) = (Timestamp::now(), Some(TurnId::new()));
+    let events = bodies.into_iter().map(|body| NewEvent { at, turn, body }).collect();
+    world.store.append(session, events).await.unwrap();
+    session
+}
+
+fn touches(path: &str) -> ToolCall {
+    let arguments = JsonText(format!(r#"{{"command":"touch {path}"}}"#));
+    ToolCall { id: CallId::new(), provider_id: None, tool: "run_command".to_owned(), arguments }
+}
+
+fn asks(approval: ApprovalId, call: CallId, command: &str) -> EventBody {
+    let question = Question::Command {
+        command: command.to_owned(),
+        directory: String::new(),
+        environment: Vec::new(),
+        reason: None,
+    };
+    EventBody::ApprovalAsked { approval, call: Some(call), question, risk: Risk::Low, expires: None }
+}
+
+const DONE: &str = "[[reply]]\nrepeat = true\nparts = [{ text = \"Done.\" }]\n";
+
+#[tokio::test]
+async fn a_question_about_something_else_than_would_be_done_is_asked_anew() {
+    let world = world().start(DONE).await;
+    let (call, approval) = (touches("made"), ApprovalId::new());
+    let events = vec![EventBody::ToolRequested { call: call.clone() }, asks(approval, call.id, "ls")];
+    let session = forged(&world, events).await;
+    let mut alice = world.join(session, "alice", Role::Drive, Default::default()).await;
+    let stale = alice.decide(approval, ApprovalScope::All).await;
+    assert!(matches!(stale, Err(IntentError::AlreadyDecided { .. })), "{stale:?}");
+    let state = alice.state().await;
+    let open: Vec<_> = state.pending.iter().collect();
+    let [(renewed, pending)] = open[..] else { panic!("{open:?}") };
+    assert!(
+        matches!(&pending.question, Question::Command { command, .. } if command == "touch made"),
+        "{pending:?}"
+    );
+    assert!(!world.root().join("made").exists());
+    alice.decide(*renewed, ApprovalScope::All).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
+    assert!(world.root().join("made").exists());
+}
+
+#[tokio::test]
+async fn one_answer_is_not_taken_for_two_calls() {
+    let world = world().start(DONE).await;
+    let (first, second) = (touches("first"), touches("second"));
+    let (answered, twice) = (ApprovalId::new(), ApprovalId::new());
+    let answer = ApprovalAnswer { scope: ApprovalScope::All, remember: Remember::Once, comment: None };
+    let third = touches("third");
+    let events = vec![
+        EventBody::ToolRequested { call: first.clone() },
+        EventBody::ToolRequested { call: second.clone() },
+        EventBody::ToolRequested { call: third.clone() },
+        // Answered, and not begun.
+        asks(answered, first.id, "touch first"),
+        EventBody::ApprovalDecided { approval: answered, answer, by: Actor::Engine },
+        // One question for both.
+        asks(twice, second.id, "touch second"),
+        asks(twice, third.id, "touch third"),
+    ];
+    let session = forged(&world, events).await;
+    let mut alice = world.join(session, "alice", Role::Drive, Default::default()).await;
+    let state = alice.state().await;
+    assert_eq!(state.pending.len(), 2, "{:?}", state.pending);
+    let third = state.pending.iter().find(|(_, pending)| pending.call == Some(third.id)).unwrap();
+    alice.decide(*third.0, ApprovalScope::All).await.unwrap();
+    let second = state.pending.iter().find(|(_, pending)| pending.call == Some(second.id)).unwrap();
+    alice.decide(*second.0, ApprovalScope::None).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
+    let made = ["first", "second", "third"].map(|name| world.root().join(name).exists());
+    assert_eq!(made, [false, false, true]);
 }
 
 /// Lets something happen, then takes everything that runs away, as a kill does.

@@ -27,13 +27,18 @@ impl Engine {
         }
         let at = self.before_closing(from, at).await?;
         let state = self.state(from).await?;
+        // What came from elsewhere does not come from here because it was copied once more.
+        let origin = match state.opened.forked_from {
+            Some((elsewhere, _)) if state.is_imported() => elsewhere,
+            _ => from,
+        };
         let body = EventBody::SessionOpened {
             workspace: summary.workspace,
             title: summary.title,
             model: summary.model,
             preset: summary.preset,
             budget: state.opened.budget,
-            forked_from: Some((from, at)),
+            forked_from: Some((origin, at)),
             by,
         };
         let to = SessionId::new();
@@ -61,7 +66,8 @@ impl Engine {
     }
 
     /// Makes a session of exported lines. It has the workspace's preset, and remembers no answers: what was allowed
-    /// elsewhere is not allowed here. Changes from before cannot be undone there: only the journal travels.
+    /// elsewhere is not allowed here. All of it is past: a turn that was open is closed as interrupted when the session
+    /// is first used, whatever was asked and answered in it, and changes from before cannot be undone.
     ///
     /// # Errors
     /// If a line is no event, or the store cannot.

@@ -3,6 +3,8 @@
 //! Written where events are stored, so that the log never runs ahead of the journal. Refuses to know contents: no prompt,
 //! no reply, no command line and no path gets from here into a log or to a collector.
 
+use std::borrow::Cow;
+
 use loggia_domain::{
     Actor as Who, ApprovalScope, CommandExit, Event, EventBody, ModelName, Question, Risk, SessionId,
     Timestamp, TurnEnd, TurnFailure, TurnId,
@@ -29,7 +31,7 @@ impl Chronicle {
     /// The span of a turn whose task begins.
     pub(super) fn begin_turn(&mut self, turn: Option<TurnId>, model: Option<ModelName>) -> Span {
         self.began.get_or_insert_with(Timestamp::now);
-        self.model = model.map_or_else(|| "none".to_owned(), |model| model.0);
+        self.model = model.map_or_else(|| "none".to_owned(), |model| model_word(&model).into_owned());
         self.span = info_span!(
             parent: None,
             "turn",
@@ -62,14 +64,14 @@ impl Chronicle {
                 let (tokens_in, tokens_out) = (usage.input, usage.output);
                 info!(%session, outcome, by, ms, model = self.model, tokens_in, tokens_out, "turn ended");
                 let span = std::mem::replace(&mut self.span, Span::none());
-                span.record("gen_ai.usage.input_tokens", tokens_in);
-                span.record("gen_ai.usage.output_tokens", tokens_out);
+                span.record("gen_ai.usage.input_tokens", number(tokens_in));
+                span.record("gen_ai.usage.output_tokens", number(tokens_out));
                 span.record("outcome", outcome);
                 if matches!(end, TurnEnd::Failed(_)) {
                     span.record("otel.status_code", "ERROR");
                 }
             }
-            EventBody::ModelChanged { model, .. } => self.model.clone_from(&model.0),
+            EventBody::ModelChanged { model, .. } => self.model = model_word(model).into_owned(),
             EventBody::ApprovalAsked { question, risk, .. } => {
                 info!(%session, about = about(question), risk = risk_word(*risk), "approval asked");
             }
@@ -93,6 +95,21 @@ pub(crate) fn name(who: &Who) -> &str {
         Who::Policy => "the policy",
         Who::Engine => "the engine",
     }
+}
+
+/// A model's name; of one that is a file only with the file's name.
+pub(crate) fn model_word(model: &ModelName) -> Cow<'_, str> {
+    let (provider, rest) = model.0.split_at(model.0.find(':').map_or(0, |colon| colon + 1));
+    let is_file = provider == "scripted:" || rest.starts_with('/');
+    match rest.rsplit_once('/') {
+        Some((_, file)) if is_file => Cow::Owned(format!("{provider}{file}")),
+        _ => Cow::Borrowed(&model.0),
+    }
+}
+
+/// A number as collectors take it: one without a sign would reach them as a text.
+pub(crate) fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// How much was allowed, in a word.
@@ -137,5 +154,25 @@ fn exit(exit: CommandExit) -> String {
         CommandExit::Code(code) => code.to_string(),
         CommandExit::Signal(signal) => format!("signal {signal}"),
         CommandExit::TimedOut => "timed out".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_is_a_file_is_told_without_its_path() {
+        for (name, expected) in [
+            ("scripted:/home/ada/secret/demo.toml", "scripted:demo.toml"),
+            ("scripted:secret/demo.toml", "scripted:demo.toml"),
+            ("scripted:demo", "scripted:demo"),
+            ("local:/models/small.gguf", "local:small.gguf"),
+            ("router:maker/model-2", "router:maker/model-2"),
+            ("model", "model"),
+            ("/models/small.gguf", "small.gguf"),
+        ] {
+            assert_eq!(model_word(&ModelName(name.to_owned())), expected);
+        }
     }
 }

@@ -28,12 +28,20 @@ pub(super) fn closing(state: &State, end: TurnEnd, reply: Option<RunningReply>) 
     events
 }
 
-/// What a crash cut although the turn goes on: calls that ran while another one waited for an answer.
+/// What a crash cut although the turn goes on: calls that ran, or had been decided about, while another one waited for
+/// an answer. No turn leaves one that is decided about: it would have begun before the next one was asked about. So
+/// that answer is nobody's here.
 pub(super) fn interrupted(state: &State) -> Vec<EventBody> {
     let calls = state.turn.iter().flat_map(|turn| &turn.calls);
-    let started = calls.filter(|open| matches!(open.stage, CallStage::Started(_)));
-    let message = "cut by a restart; part of it may have been done".to_owned();
-    started.map(|open| end_of(open, ToolOutcome::Failed { message: message.clone() })).collect()
+    let cut = |open: &OpenCall| {
+        let message = match open.stage {
+            CallStage::Started(_) => "cut by a restart; part of it may have been done",
+            CallStage::Decided(_) => "cut by a restart before it began",
+            CallStage::Requested | CallStage::Asked(_) => return None,
+        };
+        Some(end_of(open, ToolOutcome::Failed { message: message.to_owned() }))
+    };
+    calls.filter_map(cut).collect()
 }
 
 fn end_of(open: &OpenCall, outcome: ToolOutcome) -> EventBody {

@@ -1,7 +1,12 @@
 //! Bringing a session back from its journal.
 //!
-//! What always holds: after loading, the session has no turn, or one that waits for an answer. A turn that a crash
-//! cut anywhere else is closed as interrupted, with what was kept of its reply.
+//! What always holds:
+//! - after loading, the session has no turn, or one that waits for an answer. A turn that a crash cut anywhere else is
+//!   closed as interrupted, with what was kept of its reply;
+//! - the turn it has is its own: one that was copied from another session or came with an import is closed, with all
+//!   that was asked and answered in it;
+//! - what that turn waits for is an answer to what would be done on a yes, whatever the journal says was asked; an
+//!   answer that the journal has is none to go on with.
 
 use std::sync::Arc;
 
@@ -16,6 +21,7 @@ use crate::session::closing::{closing, interrupted};
 use crate::session::feed::Feed;
 use crate::session::mask::masked;
 use crate::session::presence::Presence;
+use crate::session::renewing::renewed;
 use crate::session::running::Waiting;
 use crate::session::seats::{Departures, Seats};
 use crate::session::state::{CallStage, State};
@@ -85,29 +91,33 @@ impl Loading<'_> {
     async fn recover(&mut self, workspace: &crate::workspace::OpenWorkspace) -> Result<(), EngineError> {
         let Some(turn) = self.state.turn.clone() else { return Ok(()) };
         // What was copied from another session is that one's affair: no command of ours, no question of ours.
-        let copied = self.state.opened.forked_from.map(|(_, at)| at);
-        let ours = |seq: Seq| copied.is_none_or(|at| seq > at);
+        let ours = |seq: Seq| !self.state.is_copied(seq);
         let mut started = turn
             .calls
             .iter()
             .filter(|open| open.stage == CallStage::Started(Executor::Server) && ours(open.seq));
+        let waits = self.state.pending.values().any(|pending| ours(pending.seq));
         if let Some(open) = started.find(|open| workspace.was_running(self.id, open.call.id)) {
             // What the command did before it was cut can be undone like everything else.
             let found = workspace.changed_before_crash(&self.shared.parts.store, self.id, open.call.id).await;
             let events = found.events(open.call.id, turn.checkpoint.is_none());
             self.append(events).await?;
         }
-        let waits = self.state.pending.values().any(|pending| ours(pending.seq));
-        let events = match waits {
-            true => interrupted(&self.state),
-            false => {
-                let reply = self.shared.parts.store.kept_reply(self.id).await?;
-                // One of an older turn was written by a task that had been cut already.
-                let reply = reply.filter(|reply| reply.turn == turn.id);
-                closing(&self.state, TurnEnd::Interrupted, reply)
+        if waits {
+            self.append(interrupted(&self.state)).await?;
+            let questions = renewed(self.shared, workspace, &self.state).await;
+            if !questions.is_empty() {
+                tracing::warn!(session = %self.id, "questions were about other things than would be done");
             }
-        };
-        self.append(events).await
+            self.append(questions).await?;
+            if !self.state.pending.is_empty() {
+                return Ok(());
+            }
+        }
+        let reply = self.shared.parts.store.kept_reply(self.id).await?;
+        // One of an older turn was written by a task that had been cut already.
+        let reply = reply.filter(|reply| reply.turn == turn.id);
+        self.append(closing(&self.state, TurnEnd::Interrupted, reply)).await
     }
 
     async fn append(&mut self, bodies: Vec<EventBody>) -> Result<(), EngineError> {

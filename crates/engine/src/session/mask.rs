@@ -32,14 +32,7 @@ pub(crate) fn masked(masker: &Masker, mut body: EventBody) -> EventBody {
             text(&mut message.text);
             message.thought.iter_mut().for_each(text);
         }
-        EventBody::ApprovalAsked {
-            question: Question::Command { command, reason, environment, directory: _ },
-            ..
-        } => {
-            text(command);
-            reason.iter_mut().for_each(text);
-            environment.iter_mut().for_each(|(_, value)| text(value));
-        }
+        EventBody::ApprovalAsked { question, .. } => mask_question(masker, question),
         EventBody::PatchProposed { patch } => {
             text(&mut patch.rationale);
             patch.acceptance_criteria.iter_mut().for_each(text);
@@ -63,4 +56,18 @@ pub(crate) fn masked(masker: &Masker, mut body: EventBody) -> EventBody {
         _ => {}
     }
     body
+}
+
+/// Masks a question as its event will be.
+pub(super) fn mask_question(masker: &Masker, question: &mut Question) {
+    let text = |text: &mut String| {
+        if let std::borrow::Cow::Owned(masked) = masker.mask(text) {
+            *text = masked;
+        }
+    };
+    if let Question::Command { command, reason, environment, directory: _ } = question {
+        text(command);
+        reason.iter_mut().for_each(text);
+        environment.iter_mut().for_each(|(_, value)| text(value));
+    }
 }

@@ -6,7 +6,9 @@
 //! What always holds:
 //! - `apply` is the only way to change a state, and depends on nothing but the state and the event;
 //! - an event that makes no sense here (an answer to no question) changes nothing but the position, so that a
-//!   journal of a newer version can still be read.
+//!   journal of a newer version can still be read;
+//! - without a turn there is no question, no proposed change and no collection;
+//! - what happened elsewhere is past: nothing of it waits here, and nothing of it can be undone here.
 
 mod history;
 mod open_turn;
@@ -35,6 +37,9 @@ const MAX_DECIDED: usize = 128;
 
 /// Applied changes that are known by their ids: more than one turn makes, so that clients see what became of theirs.
 pub const MAX_APPLIED: usize = 1024;
+
+/// The session that stores say an imported journal was split from: none that is here.
+const ELSEWHERE: [u8; 16] = [0; 16];
 
 /// Everything a session is between two events.
 ///
@@ -95,7 +100,7 @@ pub struct Opened {
     pub preset: Option<Preset>,
     /// What it may use up.
     pub budget: Budget,
-    /// What it was split from.
+    /// What it was split from; of an imported session a session that nobody has.
     pub forked_from: Option<(SessionId, Seq)>,
     /// Who opened it.
     pub by: Actor,
@@ -230,7 +235,7 @@ impl State {
                 }
             }
             // A fork is there to be used, whatever became of the session it was split from.
-            EventBody::SessionClosed { .. } if self.is_copied(event.seq) => {}
+            EventBody::SessionClosed { .. } if self.is_copied(event.seq) && !self.is_imported() => {}
             EventBody::SessionClosed { .. } => self.closed = true,
             // What waited in the session this one was split from waits there.
             EventBody::InstructionQueued { .. } if self.is_copied(event.seq) => {}
@@ -257,6 +262,11 @@ impl State {
                 self.history.push(event.seq, Said::Assistant { message: message.clone(), cut: *cut });
             }
             EventBody::ToolRequested { call } => self.request_call(event.seq, call),
+            // Nobody is there to go on with it; and whoever continues a turn finds nothing but the turn.
+            EventBody::PatchProposed { .. }
+            | EventBody::ApprovalAsked { .. }
+            | EventBody::BatchStarted { .. }
+                if self.turn.is_none() => {}
             EventBody::PatchProposed { patch } => self.propose(patch),
             EventBody::ApprovalAsked { approval, call, question, risk, expires } => {
                 let asked = Pending {
@@ -297,12 +307,14 @@ impl State {
                 }
             }
             EventBody::CheckpointTaken { checkpoint } => {
+                let elsewhere = self.is_imported() && self.is_copied(event.seq);
                 // What a cut command did is found after its turn has been closed.
                 let cut = self.cut.as_mut().map(|(turn, _)| turn);
                 let mut turns = self.turn.as_mut().into_iter().chain(cut);
                 if let Some(turn) = turns.find(|turn| Some(turn.id) == event.turn) {
-                    turn.checkpoint = Some(*checkpoint);
-                    self.undo.begin(*checkpoint, turn.id, turn.began_at);
+                    // A turn that goes on here takes one of its own before it writes.
+                    turn.checkpoint = (!elsewhere).then_some(*checkpoint);
+                    self.undo.begin(*checkpoint, turn.id, turn.began_at, elsewhere);
                 }
             }
             EventBody::Undone { checkpoint, .. } => {
@@ -322,9 +334,14 @@ impl State {
         }
     }
 
-    /// Whether an event was copied from the session this one was split from.
-    fn is_copied(&self, seq: Seq) -> bool {
+    /// Whether an event was copied from the session this one was split from, or came with an import.
+    pub(crate) fn is_copied(&self, seq: Seq) -> bool {
         self.opened.forked_from.is_some_and(|(_, at)| seq <= at)
+    }
+
+    /// Whether what was copied is, or may be, from elsewhere: the session was imported, or split from such a one.
+    pub(crate) fn is_imported(&self) -> bool {
+        self.opened.forked_from.is_some_and(|(from, _)| *from.bytes() == ELSEWHERE)
     }
 
     fn start_turn(&mut self, event: &Event, instruction: &Instruction, by: &Actor, queued: Option<Seq>) {

@@ -9,8 +9,8 @@ use loggia_domain::{
 };
 
 use crate::changes::ApplyKind;
-use crate::session::{Batch, OpenCall, State};
-use crate::turn::calls::ended;
+use crate::session::{Batch, State};
+use crate::turn::called::Called;
 use crate::turn::edits::{applied_events, choose, demand_of, failures};
 use crate::turn::{Stop, Turn, end_after_batch};
 use crate::workspace::Work;
@@ -22,7 +22,7 @@ const TOOL: &str = "apply_changes";
 /// leads back to what the file is takes it out.
 pub(super) fn collect(
     state: &State,
-    open: &OpenCall,
+    open: &Called,
     patches: Vec<Patch>,
     taken_back: Vec<String>,
 ) -> Vec<EventBody> {
@@ -47,7 +47,7 @@ pub(super) fn collect(
     }
     let output =
         format!("Collected for review: {}. Reading shows it; people decide at the end.", paths.join(", "));
-    events.push(ended(&open.call, ToolOutcome::Succeeded { output }, Vec::new(), None, Instant::now()));
+    events.push(open.ended(ToolOutcome::Succeeded { output }, Vec::new(), None, Instant::now()));
     events
 }
 
@@ -59,19 +59,19 @@ pub(crate) fn collected(state: &State) -> impl Iterator<Item = &Patch> {
 
 /// The collection is complete: one question about all of it.
 pub(super) fn complete(state: &State, batch: &Batch, expires: Option<Timestamp>) -> Vec<EventBody> {
+    let (question, risk) = question_about_collected(state);
+    vec![
+        EventBody::BatchEnded { batch: batch.id },
+        EventBody::ApprovalAsked { approval: ApprovalId::new(), call: None, question, risk, expires },
+    ]
+}
+
+/// What is asked about the collection, and how much can go wrong.
+pub(crate) fn question_about_collected(state: &State) -> (Question, Risk) {
     let patches: Vec<PatchId> = collected(state).map(|patch| patch.id).collect();
     let deletes = collected(state).any(|patch| patch.kind == FileChangeKind::Deleted);
     let risk = if deletes { Risk::High } else { Risk::Medium };
-    vec![
-        EventBody::BatchEnded { batch: batch.id },
-        EventBody::ApprovalAsked {
-            approval: ApprovalId::new(),
-            call: None,
-            question: Question::Patches { tool: TOOL.to_owned(), patches },
-            risk,
-            expires,
-        },
-    ]
+    (Question::Patches { tool: TOOL.to_owned(), patches }, risk)
 }
 
 impl Turn {

@@ -10,19 +10,20 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 use loggia_domain::{
-    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, CommandSummary, Decision, Demand, EventBody, Executor,
-    FileChange, PatchFailure, PreparedCall, Question, Remember, Risk, Timestamp, ToolCall, ToolContext,
-    ToolEffect, ToolError, ToolOutcome,
+    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, Decision, Demand, EventBody, Executor, PatchFailure,
+    PreparedCall, Question, Remember, Risk, Timestamp, ToolCall, ToolContext, ToolEffect, ToolError,
+    ToolOutcome,
 };
 use tracing::Instrument;
 
 use crate::policy::{Judge, Verdict};
 use crate::session::{CallStage, Halt, OpenCall, State};
+use crate::turn::called::Called;
 use crate::turn::{Stop, Turn, spans};
 
 /// A call that is understood and judged.
 pub(super) struct Ready {
-    pub(super) open: OpenCall,
+    pub(super) open: Called,
     prepared: Box<dyn PreparedCall>,
     pub(super) demand: Demand,
     verdict: Verdict,
@@ -45,11 +46,15 @@ impl Turn {
         for open in &turn.calls {
             match self.prepare(&judge, open) {
                 Ok(ready) if ready.runs_beside_others() => together.push(ready),
-                Ok(ready) if together.is_empty() => {
-                    let span = spans::tool_call(&open.call);
+                Ok(mut ready) if together.is_empty() => {
+                    let span = ready.open.begin(true);
                     return Ok(self.one(state, &judge, ready).instrument(span).await?);
                 }
-                Err(outcome) if together.is_empty() => return Ok(self.end(open, outcome).await?),
+                Err(outcome) if together.is_empty() => {
+                    let mut called = Called::new(open);
+                    let span = called.begin(self.workspace.tool(&open.call.tool).is_ok());
+                    return Ok(self.end(&called, outcome).instrument(span).await?);
+                }
                 Ok(_) | Err(_) => break,
             }
         }
@@ -62,7 +67,7 @@ impl Turn {
         let prepared = tool.prepare(&open.call.arguments).map_err(|error| failed(error.to_string()))?;
         let demand = prepared.demand();
         let verdict = judge.judge(&open.call.tool, &demand);
-        Ok(Ready { open: open.clone(), prepared, demand, verdict })
+        Ok(Ready { open: Called::new(open), prepared, demand, verdict })
     }
 
     async fn side_by_side(&self, state: &State, judge: &Arc<Judge>, calls: Vec<Ready>) -> Result<(), Halt> {
@@ -70,13 +75,13 @@ impl Turn {
             |ready: &Ready| EventBody::ToolStarted { call: ready.open.call.id, executor: Executor::Server };
         self.link.record(calls.iter().map(started).collect()).await?;
         let context = self.context(state, judge).await;
-        let runs = calls.into_iter().map(|ready| {
+        let runs = calls.into_iter().map(|mut ready| {
             let context = context.clone();
-            let span = spans::tool_call(&ready.open.call);
+            let span = ready.open.begin(true);
             let run = async move {
                 let began = Instant::now();
                 let effect = ready.prepared.run(context).await;
-                self.carry_out_plain(&ready.open.call, effect, began).await
+                self.carry_out_plain(&ready.open, effect, began).await
             };
             run.instrument(span)
         });
@@ -98,7 +103,7 @@ impl Turn {
             }
             (CallStage::Requested, _) if ready.changes_files() => self.propose(state, judge, ready).await,
             (CallStage::Requested, Decision::Ask) => {
-                let question = ready.question();
+                let question = question_about(&ready.open.call, &ready.demand);
                 let approval = self.ask(&ready.open.call, question, ready.verdict.risk, Vec::new()).await?;
                 let clearance = self.clearance(approval).await?;
                 self.carry_out(state, judge, ready, clearance).await
@@ -107,6 +112,8 @@ impl Turn {
                 let clearance = Clearance { scope: ApprovalScope::All, by: None, comment: None };
                 self.carry_out(state, judge, ready, clearance).await
             }
+            // It was asked about before the turn was brought back, and loading saw to it that it was this that was
+            // asked. It may have been answered since.
             (CallStage::Asked(approval) | CallStage::Decided(approval), _) => {
                 let clearance = self.clearance(approval).await?;
                 match ready.open.patches.is_empty() {
@@ -139,9 +146,7 @@ impl Turn {
 
     /// When a question asked now is given up, if the policy says so.
     pub(super) async fn expiry(&self) -> Option<Timestamp> {
-        let limit = self.workspace.approval_limit(&self.shared).await?;
-        let limit = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
-        Some(Timestamp(Timestamp::now().0.saturating_add(limit)))
+        self.workspace.approval_expiry(&self.shared).await
     }
 
     /// Waits until somebody has decided.
@@ -194,7 +199,7 @@ impl Turn {
                 Ok(ToolEffect::Command(request)) if Some(&request) == demand.command.as_ref() => {
                     self.command(&open, request, clearance.by).await
                 }
-                effect => self.carry_out_plain(&open.call, effect, Instant::now()).await,
+                effect => self.carry_out_plain(&open, effect, Instant::now()).await,
             };
         }
         self.link
@@ -202,13 +207,13 @@ impl Turn {
             .await?;
         let began = Instant::now();
         let effect = prepared.run(context).await;
-        self.carry_out_plain(&open.call, effect, began).await
+        self.carry_out_plain(&open, effect, began).await
     }
 
     /// Ends a call whose effect is an answer or a plan.
     async fn carry_out_plain(
         &self,
-        call: &ToolCall,
+        open: &Called,
         effect: Result<ToolEffect, ToolError>,
         began: Instant,
     ) -> Result<(), Halt> {
@@ -227,12 +232,12 @@ impl Turn {
             }
             Err(error) => outcome_of(error),
         };
-        facts.push(ended(call, outcome, Vec::new(), None, began));
+        facts.push(open.ended(outcome, Vec::new(), None, began));
         self.link.record(facts).await
     }
 
     /// Ends a call that never ran, and with it what is asked about it and what it proposed.
-    pub(super) async fn end(&self, open: &OpenCall, outcome: ToolOutcome) -> Result<(), Halt> {
+    pub(super) async fn end(&self, open: &Called, outcome: ToolOutcome) -> Result<(), Halt> {
         let state = self.link.state().await?;
         let asked = state.pending.iter().filter(|(_, pending)| pending.call == Some(open.call.id));
         let withdrawn = |approval: &ApprovalId| EventBody::ApprovalDecided {
@@ -252,7 +257,7 @@ impl Turn {
                 .filter(|patch| !in_batch(&patch.id))
                 .map(|patch| EventBody::PatchDropped { patch: patch.id, failure: PatchFailure::Withdrawn }),
         );
-        events.push(ended(&open.call, outcome, Vec::new(), None, Instant::now()));
+        events.push(open.ended(outcome, Vec::new(), None, Instant::now()));
         self.link.record(events).await
     }
 
@@ -262,7 +267,7 @@ impl Turn {
         state: &State,
         judge: &Arc<Judge>,
         ready: Ready,
-    ) -> (OpenCall, Verdict, Result<ToolEffect, ToolError>) {
+    ) -> (Called, Verdict, Result<ToolEffect, ToolError>) {
         let context = self.context(state, judge).await;
         let Ready { open, prepared, verdict, .. } = ready;
         (open, verdict, prepared.run(context).await)
@@ -278,33 +283,19 @@ impl Ready {
     fn changes_files(&self) -> bool {
         !self.demand.writes.is_empty() || !self.demand.deletes.is_empty()
     }
-
-    fn question(&self) -> Question {
-        match &self.demand.command {
-            Some(request) => Question::Command {
-                command: request.line.clone(),
-                directory: request.directory.clone(),
-                environment: request.environment.clone(),
-                reason: request.reason.clone(),
-            },
-            None => Question::Tool {
-                tool: self.open.call.tool.clone(),
-                arguments: self.open.call.arguments.clone(),
-            },
-        }
-    }
 }
 
-pub(super) fn ended(
-    call: &ToolCall,
-    outcome: ToolOutcome,
-    files: Vec<FileChange>,
-    command: Option<CommandSummary>,
-    began: Instant,
-) -> EventBody {
-    let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    spans::tool_ended(&outcome);
-    EventBody::ToolEnded { call: call.id, outcome, files, command, milliseconds }
+/// What is asked about a call that changes no files by itself.
+pub(crate) fn question_about(call: &ToolCall, demand: &Demand) -> Question {
+    match &demand.command {
+        Some(request) => Question::Command {
+            command: request.line.clone(),
+            directory: request.directory.clone(),
+            environment: request.environment.clone(),
+            reason: request.reason.clone(),
+        },
+        None => Question::Tool { tool: call.tool.clone(), arguments: call.arguments.clone() },
+    }
 }
 
 pub(super) fn outcome_of(error: ToolError) -> ToolOutcome {

@@ -7,9 +7,9 @@ use loggia_domain::{
     CommandSummary, EventBody, Executor, Policy, ToolOutcome,
 };
 
-use crate::session::{Halt, OpenCall};
+use crate::session::Halt;
 use crate::turn::Turn;
-use crate::turn::calls::ended;
+use crate::turn::called::Called;
 use crate::turn::output::Output;
 
 /// What a client may take beyond a command's own limit, to start it and to report.
@@ -19,7 +19,7 @@ impl Turn {
     /// Runs a command that may run, wherever the policy says.
     pub(super) async fn command(
         &self,
-        open: &OpenCall,
+        open: &Called,
         request: CommandRequest,
         decided: Option<Actor>,
     ) -> Result<(), Halt> {
@@ -48,7 +48,7 @@ impl Turn {
 
     async fn in_clients_terminal(
         &self,
-        open: &OpenCall,
+        open: &Called,
         client: ClientId,
         policy: &Policy,
         limit: Duration,
@@ -60,7 +60,7 @@ impl Turn {
         let Ok(report) = tokio::time::timeout(limit.saturating_add(REPORT_GRACE), report).await else {
             let message =
                 format!("the client that was to run it did not report within {} s", limit.as_secs());
-            let event = ended(&open.call, ToolOutcome::Failed { message }, Vec::new(), None, began);
+            let event = open.ended(ToolOutcome::Failed { message }, Vec::new(), None, began);
             return self.link.record(vec![event]).await;
         };
         let CommandReport { exit, stdout, stderr, .. } = report.map_err(|_| Halt)?;
@@ -69,12 +69,12 @@ impl Turn {
         let summary =
             CommandSummary { exit, sandbox: None, left_out: stdout.left_out.saturating_add(stderr.left_out) };
         let outcome = self.outcome(exit, &stdout.text(), &stderr.text());
-        self.link.record(vec![ended(&open.call, outcome, Vec::new(), Some(summary), began)]).await
+        self.link.record(vec![open.ended(outcome, Vec::new(), Some(summary), began)]).await
     }
 
     async fn on_this_machine(
         &self,
-        open: &OpenCall,
+        open: &Called,
         request: CommandRequest,
         policy: &Policy,
         limit: Duration,
@@ -100,7 +100,7 @@ impl Turn {
             Err(error) => (ToolOutcome::Denied { reason: error.to_string() }, None),
         };
         let files = found.files();
-        events.push(ended(&open.call, outcome, files, summary, began));
+        events.push(open.ended(outcome, files, summary, began));
         self.link.record(events).await
     }
 

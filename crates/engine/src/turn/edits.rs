@@ -11,8 +11,9 @@ use loggia_domain::{
 
 use crate::changes::{self, ApplyError, ApplyKind, Expect, NewContent, Selected, WantedChange};
 use crate::policy::{Judge, Verdict};
-use crate::session::{Halt, HandedOut, OpenCall, State, partly, says};
-use crate::turn::calls::{Clearance, Ready, ended, outcome_of, refused};
+use crate::session::{Halt, HandedOut, State, partly, says};
+use crate::turn::called::Called;
+use crate::turn::calls::{Clearance, Ready, outcome_of, refused};
 use crate::turn::{Turn, batch};
 use crate::workspace::Work;
 
@@ -52,7 +53,7 @@ impl Turn {
     }
 
     /// Adds what a call would change to what is collected.
-    async fn collect(&self, state: &State, open: &OpenCall, edits: Vec<FileEdit>) -> Result<(), Halt> {
+    async fn collect(&self, state: &State, open: &Called, edits: Vec<FileEdit>) -> Result<(), Halt> {
         // Against the disk, not against what was collected before: each file is decided about once.
         let edits = self.workspace.against_disk(edits).await;
         let (same, edits): (Vec<_>, Vec<_>) = edits.into_iter().partition(|edit| edit.before == edit.after);
@@ -67,7 +68,7 @@ impl Turn {
 
     async fn decide_patches(
         &self,
-        open: &OpenCall,
+        open: &Called,
         verdict: &Verdict,
         patches: Vec<Patch>,
     ) -> Result<(), Halt> {
@@ -91,7 +92,7 @@ impl Turn {
     pub(super) async fn apply_patches(
         &self,
         state: &State,
-        open: &OpenCall,
+        open: &Called,
         clearance: Clearance,
     ) -> Result<(), Halt> {
         let proposed = open.patches.iter().filter_map(|id| state.proposed.get(id));
@@ -101,20 +102,14 @@ impl Turn {
 
     async fn apply_chosen(
         &self,
-        open: &OpenCall,
+        open: &Called,
         patches: Vec<Patch>,
         clearance: Clearance,
     ) -> Result<(), Halt> {
         let (chosen, left) = choose(patches, &clearance.scope);
         if chosen.is_empty() {
             let mut events: Vec<EventBody> = left.iter().map(|patch| refusal(patch.id)).collect();
-            events.push(ended(
-                &open.call,
-                refused(clearance.comment.as_deref()),
-                Vec::new(),
-                None,
-                Instant::now(),
-            ));
+            events.push(open.ended(refused(clearance.comment.as_deref()), Vec::new(), None, Instant::now()));
             return self.link.record(events).await;
         }
         let about: Vec<Patch> = chosen.iter().map(|(patch, _)| patch.clone()).collect();
@@ -130,7 +125,7 @@ impl Turn {
 
     async fn server_applies(
         &self,
-        open: &OpenCall,
+        open: &Called,
         chosen: Vec<Chosen>,
         left: Vec<Patch>,
         told: String,
@@ -141,13 +136,13 @@ impl Turn {
             Err(failures) => return self.not_applied(open, chosen, left, failures, began).await,
         };
         let started = EventBody::ToolStarted { call: open.call.id, executor: Executor::Server };
-        let (call, kept, dropped) = (open.call.clone(), chosen.clone(), left.clone());
+        let (called, kept, dropped) = (open.clone(), chosen.clone(), left.clone());
         let applied = self
             .link
             .apply(ApplyKind::Patches(chosen[0].0.id), vec![started], wanted, move |files| {
                 let mut events = applied_events(&kept, &dropped, Executor::Server, &files);
                 let outcome = ToolOutcome::Succeeded { output: told };
-                events.push(ended(&call, outcome, files, None, began));
+                events.push(called.ended(outcome, files, None, began));
                 events
             })
             .await?;
@@ -163,7 +158,7 @@ impl Turn {
     /// A client applies; what the disk holds afterwards decides, whatever was or was not reported.
     async fn client_applies(
         &self,
-        open: &OpenCall,
+        open: &Called,
         client: loggia_domain::ClientId,
         chosen: Vec<Chosen>,
         left: Vec<Patch>,
@@ -226,14 +221,14 @@ impl Turn {
             true => ToolOutcome::Succeeded { output: told },
             false => ToolOutcome::Failed { message: why_some_not(&failures, &failed) },
         };
-        events.push(ended(&open.call, outcome, files, None, began));
+        events.push(open.ended(outcome, files, None, began));
         self.link.record(events).await
     }
 
     /// Nothing was written: every patch is dropped, and the model told why.
     async fn not_applied(
         &self,
-        open: &OpenCall,
+        open: &Called,
         chosen: Vec<Chosen>,
         left: Vec<Patch>,
         failures: Vec<(PatchId, PatchFailure)>,
@@ -248,7 +243,7 @@ impl Turn {
                 failure_of(patch.id).map_or(PatchFailure::Withdrawn, |(_, failure)| failure.clone());
             events.push(EventBody::PatchDropped { patch: patch.id, failure });
         }
-        events.push(ended(&open.call, ToolOutcome::Failed { message }, Vec::new(), None, began));
+        events.push(open.ended(ToolOutcome::Failed { message }, Vec::new(), None, began));
         self.link.record(events).await
     }
 
@@ -331,7 +326,7 @@ fn demand(edits: &[FileEdit]) -> Demand {
 }
 
 /// The proposed patches of a call. What the model gave no reason for gets one from the plan.
-fn patches(state: &State, open: &OpenCall, edits: &[FileEdit]) -> Result<Vec<Patch>, String> {
+fn patches(state: &State, open: &Called, edits: &[FileEdit]) -> Result<Vec<Patch>, String> {
     let step = state.plan.as_ref().and_then(|plan| plan.steps.get(plan.current));
     let patch = |edit: &FileEdit| {
         let plain = format!("The agent's `{}` call.", open.call.tool);

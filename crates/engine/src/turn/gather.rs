@@ -8,7 +8,8 @@
 //! - files are reached through the workspace's root and as far as the policy lets them be read without asking; git is
 //!   read by its tool, under the policy; nothing is run and nothing is written;
 //! - secrets are masked before anything is cut;
-//! - it takes a bounded time on threads that may block, and a bounded part of the model's window;
+//! - it takes a bounded time on threads that may block, ends with its turn, and takes a bounded part of the model's
+//!   window;
 //! - want of context fails no turn.
 
 mod commands;
@@ -18,6 +19,7 @@ mod fix;
 mod imports;
 mod language;
 mod listing;
+mod patience;
 mod piece;
 mod plain;
 mod refactor;
@@ -25,7 +27,8 @@ mod scope;
 mod test_files;
 mod tests_of;
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use loggia_domain::{Aim, EventBody, Purpose, RetrievalStage, Seq, ToolCall, ToolContext};
 
@@ -33,8 +36,8 @@ use crate::session::State;
 use crate::turn::excerpt::{Excerpt, tell};
 use crate::turn::gather::commands::Ran;
 use crate::turn::gather::files::Files;
+use crate::turn::gather::patience::patiently;
 use crate::turn::{Stop, Turn, context};
-use crate::workspace::blocking;
 
 /// How long people wait for what is looked up before the model is asked without the rest.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -109,12 +112,18 @@ impl Turn {
         if notes.is_empty() && excerpts.is_empty() {
             return Ok(String::new());
         }
-        let masker = &self.shared.masker;
-        for excerpt in &mut excerpts {
-            excerpt.text = masker.mask(&excerpt.text).into_owned();
-        }
+        let masker = Arc::clone(&self.shared.masker);
         let heading = std::iter::once(HEADING.to_owned()).chain(notes).collect::<Vec<_>>().join("\n");
-        Ok(tell(&masker.mask(&heading), &excerpts, room))
+        let told = patiently(PATIENCE, move |patience| {
+            let mut masked = 0;
+            for excerpt in excerpts.iter_mut().take_while(|_| !patience.is_over()) {
+                excerpt.text = masker.mask(&excerpt.text).into_owned();
+                masked += 1;
+            }
+            // What there was no time to mask is not told.
+            tell(&masker.mask(&heading), &excerpts[..masked], room)
+        });
+        Ok(told.await.unwrap_or_default())
     }
 
     /// How much may be told: a quarter of the window, and half of what is left of it.
@@ -133,12 +142,17 @@ impl Turn {
         find: impl FnOnce(&Aim, &Files, &mut Gathered) + Send + 'static,
         gathered: &mut Gathered,
     ) {
-        let (root, aim, mut found) = (self.workspace.root(), aim.clone(), std::mem::take(gathered));
-        *gathered = blocking(move || {
-            find(&aim, &Files::new(root, context, Instant::now() + PATIENCE), &mut found);
+        let (root, aim) = (self.workspace.root(), aim.clone());
+        let found = patiently(PATIENCE, move |patience| {
+            let mut found = Gathered::default();
+            find(&aim, &Files::new(root, context, patience), &mut found);
             found
-        })
-        .await;
+        });
+        let Some(Gathered { notes, excerpts, .. }) = found.await else { return };
+        gathered.notes.extend(notes);
+        for excerpt in excerpts {
+            gathered.add(excerpt);
+        }
     }
 
     /// What the command printed that matters: the last that failed, or the last run of tests.

@@ -2,11 +2,11 @@
 //!
 //! They hold names, numbers and outcomes. Refuses to know contents: arguments, replies and comments stay in the journal.
 
-use loggia_domain::{ApprovalId, ModelErrorKind, ModelName, ToolCall, ToolOutcome};
+use loggia_domain::{ApprovalId, CallId, ModelErrorKind, ModelName, ToolOutcome};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-use crate::session::chronicle::{name, scope_word};
+use crate::session::chronicle::{model_word, name, number, scope_word};
 use crate::turn::Stop;
 use crate::turn::calls::Clearance;
 use crate::turn::reply::{Broken, Replied};
@@ -16,7 +16,7 @@ pub(super) fn model_call(model: &ModelName) -> Span {
     info_span!(
         "model call",
         otel.kind = "client",
-        gen_ai.request.model = model.0,
+        gen_ai.request.model = model_word(model).as_ref(),
         gen_ai.usage.input_tokens = Empty,
         gen_ai.usage.output_tokens = Empty,
         outcome = Empty,
@@ -28,8 +28,8 @@ pub(super) fn model_call(model: &ModelName) -> Span {
 pub(super) fn model_replied(span: &Span, replied: &Result<Result<Replied, Broken>, Stop>) {
     let outcome = match replied {
         Ok(Ok(replied)) => {
-            span.record("gen_ai.usage.input_tokens", replied.usage.input);
-            span.record("gen_ai.usage.output_tokens", replied.usage.output);
+            span.record("gen_ai.usage.input_tokens", number(replied.usage.input));
+            span.record("gen_ai.usage.output_tokens", number(replied.usage.output));
             "replied"
         }
         Ok(Err(broken)) => {
@@ -45,20 +45,21 @@ pub(super) fn model_replied(span: &Span, replied: &Result<Result<Replied, Broken
     span.record("outcome", outcome);
 }
 
-/// A tool that exists is called. Its name is one of ours: what a model makes up never comes here.
-pub(super) fn tool_call(call: &ToolCall) -> Span {
-    info_span!("tool call", gen_ai.tool.name = call.tool, call.id = %call.id, outcome = Empty)
+/// A tool is called. Its name is one of ours; nothing stands for what a model makes up.
+pub(super) fn tool_call(tool: Option<&str>, call: CallId) -> Span {
+    let tool = tool.unwrap_or("_OTHER");
+    info_span!("tool call", gen_ai.tool.name = tool, call.id = %call, outcome = Empty)
 }
 
-/// What came of the call that is under way here.
-pub(super) fn tool_ended(outcome: &ToolOutcome) {
+/// What came of the call; once, since a collector would get both. One that is dropped with its turn has no outcome.
+pub(super) fn tool_ended(span: &Span, outcome: &ToolOutcome) {
     let word = match outcome {
         ToolOutcome::Succeeded { .. } => "succeeded",
         ToolOutcome::Failed { .. } => "failed",
         ToolOutcome::Denied { .. } => "denied",
         ToolOutcome::Cancelled => "cancelled",
     };
-    Span::current().record("outcome", word);
+    span.record("outcome", word);
 }
 
 /// People are waited for.

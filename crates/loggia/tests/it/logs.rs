@@ -54,7 +54,7 @@ async fn the_life_of_a_server_is_told_in_short_lines() {
     }
     let ended = stderr.lines().find(|line| line.contains("turn ended")).unwrap();
     assert!(
-        ended.contains(" model=\"scripted:") && ended.ends_with("tokens_in=130 tokens_out=17"),
+        ended.contains(" model=\"scripted:script.toml\"") && ended.ends_with("tokens_in=130 tokens_out=17"),
         "{ended}"
     );
     assert_eq!(stderr.lines().count(), expected.len(), "{stderr}");

@@ -10,6 +10,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::routing::post;
+use loggia_protocol_agent_server::PolicyPreset;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
 use opentelemetry_proto::tonic::trace::v1::Span;
@@ -55,16 +56,20 @@ impl Collector {
     }
 }
 
+/// A value; numbers with a mark, to be told from their texts.
 fn text(value: &KeyValue) -> String {
     match value.value.as_ref().and_then(|value| value.value.as_ref()) {
         Some(any_value::Value::StringValue(text)) => text.clone(),
-        Some(any_value::Value::IntValue(number)) => number.to_string(),
+        Some(any_value::Value::IntValue(number)) => format!("#{number}"),
         other => format!("{other:?}"),
     }
 }
 
+/// What a span says, each of it once.
 fn facts(attributes: &[KeyValue]) -> BTreeMap<String, String> {
-    attributes.iter().map(|pair| (pair.key.clone(), text(pair))).collect()
+    let facts: BTreeMap<_, _> = attributes.iter().map(|pair| (pair.key.clone(), text(pair))).collect();
+    assert_eq!(facts.len(), attributes.len(), "said twice: {attributes:?}");
+    facts
 }
 
 fn spans(sent: &[Sent]) -> Vec<Span> {
@@ -104,6 +109,7 @@ async fn the_spans_of_a_turn_reach_the_collector() {
         assert_eq!(sent.headers["content-type"], "application/x-protobuf");
         let body = String::from_utf8_lossy(&sent.body);
         assert!(!body.contains(PRIVATE), "contents left the machine");
+        assert!(!body.contains(stage.path("").to_str().unwrap()), "paths left the machine");
     }
     let resource = resource(&sent);
     assert_eq!(resource["service.name"], "our agent");
@@ -114,15 +120,20 @@ async fn the_spans_of_a_turn_reach_the_collector() {
     let [turn] = named(&spans, "turn")[..] else { panic!("{spans:#?}") };
     let told = facts(&turn.attributes);
     assert_eq!((told["session.id"].as_str(), told["outcome"].as_str()), (session.0.as_str(), "done"));
-    assert!(told["gen_ai.request.model"].starts_with("scripted:"), "{told:?}");
-    assert_eq!(told["gen_ai.usage.input_tokens"], "130");
-    assert_eq!(told["gen_ai.usage.output_tokens"], "17");
+    assert_eq!(told["gen_ai.request.model"], "scripted:script.toml");
+    assert_eq!(told["gen_ai.usage.input_tokens"], "#130");
+    assert_eq!(told["gen_ai.usage.output_tokens"], "#17");
     let below = |name: &str, parent: &Span| {
         let found = named(&spans, name);
         assert!(found.iter().all(|span| span.parent_span_id == parent.span_id), "{found:#?}");
         found
     };
-    assert_eq!(below("model call", turn).len(), 2);
+    let calls: Vec<_> = below("model call", turn).iter().map(|call| facts(&call.attributes)).collect();
+    assert_eq!(calls.len(), 2);
+    for told in &calls {
+        assert_eq!(told["gen_ai.request.model"], "scripted:script.toml");
+        assert!(["#120", "#10"].contains(&told["gen_ai.usage.input_tokens"].as_str()), "{told:?}");
+    }
     let tools = below("tool call", turn);
     let mut names: Vec<_> = tools
         .iter()
@@ -140,8 +151,53 @@ async fn the_spans_of_a_turn_reach_the_collector() {
     let told = facts(&opened.attributes);
     assert_eq!(
         (told["http.route"].as_str(), told["http.response.status_code"].as_str()),
-        ("/v1/sessions", "201")
+        ("/v1/sessions", "#201")
     );
+}
+
+/// Calls of which one changes a file, one is not understood, one is of no tool, and one only reads.
+const CALLS: &str = r#"
+[[reply]]
+parts = [
+    { call = { tool = "write_file", arguments = { path = "very-private-word.txt", content = "very-private-word" } } },
+    { call = { tool = "read_file", arguments = { way = "very-private-word" } } },
+    { call = { tool = "very-private-word", arguments = {} } },
+    { call = { tool = "list_directory", arguments = { path = "." } } },
+]
+
+[[reply]]
+parts = [{ text = "very-private-word" }]
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_call_of_a_tool_has_a_span_with_its_outcome() {
+    let mut collector = Collector::start().await;
+    let stage = Stage::new();
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address.as_str())];
+    let server = turn::start_playing(CALLS, &stage, &variables, &[]);
+    let client = turn::client(&server);
+    let session = turn::session_under(Some(PolicyPreset::AutoEdit), &stage, &client).await;
+    let mut stream = client.follow(&session).named("tester", "1").open().await.unwrap();
+    stream.speaker().prompt(PRIVATE).await.unwrap();
+    turn::until_final(&mut stream).await;
+    stream.close().await;
+    assert_eq!(turn::end(server).await.0, Some(0));
+    let sent = collector.all();
+    assert!(sent.iter().all(|sent| !String::from_utf8_lossy(&sent.body).contains(PRIVATE)));
+    let spans = spans(&sent);
+    let [turn] = named(&spans, "turn")[..] else { panic!("{spans:#?}") };
+    assert_eq!(facts(&turn.attributes)["outcome"], "done");
+    let calls: Vec<_> = named(&spans, "tool call").iter().map(|call| facts(&call.attributes)).collect();
+    let mut calls: Vec<_> =
+        calls.iter().map(|told| (told["gen_ai.tool.name"].as_str(), told["outcome"].as_str())).collect();
+    calls.sort_unstable();
+    let expected = [
+        ("_OTHER", "failed"),
+        ("list_directory", "succeeded"),
+        ("read_file", "failed"),
+        ("write_file", "succeeded"),
+    ];
+    assert_eq!(calls, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

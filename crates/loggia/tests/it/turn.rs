@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loggia_client::{Client, Heard, Server as Place, SessionStream};
 use loggia_protocol_agent_server::{
-    ApprovalId, CreateSessionParams, RegisterWorkspaceParams, ServerMessage, SessionId,
+    ApprovalId, CreateSessionParams, PolicyPreset, RegisterWorkspaceParams, ServerMessage, SessionId,
 };
 
 use crate::server::Server;
@@ -32,8 +32,18 @@ usage = { input = 10, output = 3 }
 
 /// A server that can play the turn.
 pub(crate) fn start(stage: &Stage, variables: &[(&str, &str)], arguments: &[&str]) -> Server {
+    start_playing(SCRIPT, stage, variables, arguments)
+}
+
+/// A server that can play another one.
+pub(crate) fn start_playing(
+    script: &str,
+    stage: &Stage,
+    variables: &[(&str, &str)],
+    arguments: &[&str],
+) -> Server {
     stage.write("project/greeting.txt", PRIVATE);
-    let script = stage.write("script.toml", SCRIPT);
+    let script = stage.write("script.toml", script);
     let model = format!("scripted:{}", script.display());
     // Whatever this machine has for a sandbox, the command shall run.
     let mut all = vec!["--workspace", ".", "--model", &model, "--set", "sandbox.required=false"];
@@ -50,6 +60,15 @@ pub(crate) fn client(server: &Server) -> Client {
 
 /// A session in the project.
 pub(crate) async fn session(stage: &Stage, client: &Client) -> SessionId {
+    session_under(None, stage, client).await
+}
+
+/// A session in the project with other rules.
+pub(crate) async fn session_under(
+    policy_preset: Option<PolicyPreset>,
+    stage: &Stage,
+    client: &Client,
+) -> SessionId {
     let root_path = stage.path("project").to_str().unwrap().to_owned();
     let workspace =
         client.register_workspace(&RegisterWorkspaceParams { root_path, name: None }).await.unwrap();
@@ -57,7 +76,7 @@ pub(crate) async fn session(stage: &Stage, client: &Client) -> SessionId {
         workspace_id: workspace.workspace_id,
         title: None,
         model: None,
-        policy_preset: None,
+        policy_preset,
         budget: None,
     };
     client.create_session(&params).await.unwrap().session_id
@@ -86,14 +105,19 @@ pub(crate) async fn play(stage: &Stage, server: &Server) -> SessionId {
     stream.speaker().prompt(PRIVATE).await.unwrap();
     let asked = until_asked(&mut stream).await;
     stream.speaker().decide(asked, true).await.unwrap();
+    until_final(&mut stream).await;
+    stream.close().await;
+    session
+}
+
+/// Waits for the last words of a turn.
+pub(crate) async fn until_final(stream: &mut SessionStream) {
     let ended = async {
         while !matches!(stream.next().await.unwrap().unwrap(), Heard::Message(ServerMessage::MessageFinal(_)))
         {
         }
     };
     tokio::time::timeout(PATIENCE, ended).await.unwrap();
-    stream.close().await;
-    session
 }
 
 /// Waits for the end of a server that was told to end.

@@ -71,12 +71,30 @@ async fn an_imported_journal_is_the_exported_one_in_another_workspace() {
     assert_eq!(target.session(copy).await.unwrap(), expected);
 
     let mut events = origin.events(session, Seq(0), 100).await.unwrap();
-    let EventBody::SessionOpened { workspace: its, .. } = &mut events[0].body else { panic!("no opening") };
+    let EventBody::SessionOpened { workspace: its, forked_from, .. } = &mut events[0].body else {
+        panic!("no opening")
+    };
     *its = workspace;
+    *forked_from = Some((SessionId::from_bytes([0; 16]), Seq(4)));
     assert_eq!(target.events(copy, Seq(0), 100).await.unwrap(), events);
     assert_eq!(lines_of(&*target, copy).await[1..], lines[1..]);
     let more = target.append(copy, vec![started("more", 50)]).await.unwrap();
     assert_eq!(more[0].seq, Seq(5), "the numbers go on where they were");
+}
+
+#[tokio::test]
+async fn a_journal_does_not_say_itself_what_of_it_is_past() {
+    let stage = Stage::new();
+    let store = stage.store();
+    let session = lively_session(&*store).await;
+    let mut lines = lines_of(&*store, session).await;
+    let claim = format!(r#""forked_from":{{"session":"{session}","seq":1}},"by""#);
+    lines[0] = lines[0].replacen(r#""by""#, &claim, 1);
+    let copy = SessionId::new();
+    store.import(copy, WorkspaceId::new(), lines).await.unwrap();
+    let events = store.events(copy, Seq(0), 1).await.unwrap();
+    let EventBody::SessionOpened { forked_from, .. } = &events[0].body else { panic!("no opening") };
+    assert_eq!(*forked_from, Some((SessionId::from_bytes([0; 16]), Seq(4))));
 }
 
 #[tokio::test]

@@ -26,7 +26,8 @@ pub(super) fn span(method: &Method, route: Option<&MatchedPath>) -> Span {
 
 /// What came of it.
 pub(super) fn answered(span: &Span, status: StatusCode) {
-    span.record("http.response.status_code", status.as_u16());
+    // With a sign: else a collector gets a text.
+    span.record("http.response.status_code", i64::from(status.as_u16()));
     if status.is_server_error() {
         span.record("otel.status_code", "ERROR");
     }

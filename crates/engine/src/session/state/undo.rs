@@ -1,6 +1,9 @@
 //! What can be undone and redone: one entry per turn that changed files.
 //!
 //! Knows what changed and where the conversation was. Refuses to know how files are put back.
+//!
+//! What changed elsewhere is kept, since undoing it there took the conversation back; it comes before everything that
+//! changed here. Nobody is shown it, so nobody can undo it: these files are others, whatever they are called.
 
 use std::sync::Arc;
 
@@ -37,27 +40,30 @@ pub struct Undoable {
     pub changes: Vec<FileChange>,
     /// The proposed changes among them.
     pub patches: Vec<PatchId>,
+    /// Whether these were files elsewhere.
+    elsewhere: bool,
 }
 
 impl UndoStack {
     /// What can be undone, oldest first.
     pub fn done(&self) -> &[Arc<Undoable>] {
-        &self.done
+        let here = self.done.partition_point(|entry| entry.elsewhere);
+        &self.done[here..]
     }
 
     /// The step of a turn that is about to change something, before it has.
     pub fn begun(&self) -> Option<&Arc<Undoable>> {
-        self.begun.as_ref()
+        self.begun.as_ref().filter(|entry| !entry.elsewhere)
     }
 
     /// What can be redone; the last one comes first.
     pub fn undone(&self) -> impl DoubleEndedIterator<Item = &Arc<Undoable>> {
-        self.undone.iter().map(|undone| &undone.entry)
+        self.undone.iter().map(|undone| &undone.entry).filter(|entry| !entry.elsewhere)
     }
 
-    pub(super) fn begin(&mut self, checkpoint: CheckpointId, turn: TurnId, began_at: Seq) {
-        self.begun =
-            Some(Arc::new(Undoable { checkpoint, turn, began_at, changes: Vec::new(), patches: Vec::new() }));
+    pub(super) fn begin(&mut self, checkpoint: CheckpointId, turn: TurnId, began_at: Seq, elsewhere: bool) {
+        let (changes, patches) = (Vec::new(), Vec::new());
+        self.begun = Some(Arc::new(Undoable { checkpoint, turn, began_at, changes, patches, elsewhere }));
     }
 
     pub(super) fn changed(&mut self, turn: TurnId, files: &[FileChange]) {

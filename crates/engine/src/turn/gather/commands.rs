@@ -1,5 +1,7 @@
 //! What commands of a session printed last, out of its journal.
 
+use std::collections::BTreeSet;
+
 use loggia_domain::{CommandExit, Event, EventBody, Seq, ToolCall, ToolOutcome};
 
 /// As much of an output's end as says what went wrong.
@@ -42,9 +44,13 @@ pub(super) fn commands(events: &[Event], line_of: impl Fn(&ToolCall) -> Option<S
 
 /// The last one that failed and has not succeeded since.
 pub(super) fn last_failed(commands: &[Ran]) -> Option<&Ran> {
-    let (place, failed) = commands.iter().enumerate().rev().find(|(_, ran)| !ran.succeeded)?;
-    let since = &commands[place + 1..];
-    (!since.iter().any(|ran| ran.line == failed.line)).then_some(failed)
+    let mut succeeded = BTreeSet::new();
+    commands.iter().rev().find(|ran| {
+        if ran.succeeded {
+            succeeded.insert(ran.line.as_str());
+        }
+        !succeeded.contains(ran.line.as_str())
+    })
 }
 
 /// The last one that ran tests.
@@ -109,6 +115,13 @@ mod tests {
         all.push(ran("cc", false));
         assert_eq!(line(last_failed(&all)), "cc");
         assert_eq!(line(last_failed(&[])), "none");
+        // What was repaired since does not hide what was not.
+        let all = [ran("make", false), ran("cc", false), ran("cc", true)];
+        assert_eq!(line(last_failed(&all)), "make");
+        let all = [ran("make", true), ran("cc", false), ran("make", false), ran("make", true)];
+        assert_eq!(line(last_failed(&all)), "cc");
+        let all = [ran("make", false), ran("make", true), ran("make", false)];
+        assert_eq!(last_failed(&all), Some(&all[2]));
     }
 
     #[test]

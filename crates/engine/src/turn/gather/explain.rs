@@ -1,7 +1,6 @@
 //! For explaining: what is selected, else the function in question, and nothing else.
 
 use std::ops::RangeInclusive;
-use std::time::Instant;
 
 use loggia_domain::{Aim, AimedFile, CodeQuery, IndexState, QueryKind, Spot, ToolContext};
 
@@ -9,8 +8,8 @@ use crate::turn::Turn;
 use crate::turn::gather::files::Files;
 use crate::turn::gather::fix::MOST_FILES;
 use crate::turn::gather::language::Language;
+use crate::turn::gather::patience::patiently;
 use crate::turn::gather::{Gathered, PATIENCE, piece, scope};
-use crate::workspace::blocking;
 
 /// How many definitions with a name an index is asked for: the one in the file is among them.
 const SAME_NAME: usize = 32;
@@ -29,12 +28,11 @@ impl Turn {
     pub(super) async fn explain(&self, aim: &Aim, context: ToolContext, gathered: &mut Gathered) {
         let wanted: Vec<AimedFile> = wanted(&aim.files).into_iter().take(MOST_FILES).cloned().collect();
         let root = self.workspace.root();
-        let parts = blocking(move || {
-            let files = Files::new(root, context, Instant::now() + PATIENCE);
+        let parts = patiently(PATIENCE, move |patience| {
+            let files = Files::new(root, context, patience);
             wanted.into_iter().filter_map(|aimed| part(aimed, &files)).collect::<Vec<_>>()
-        })
-        .await;
-        for part in parts {
+        });
+        for part in parts.await.unwrap_or_default() {
             let lines = match &part.guessed {
                 Some((name, line)) => self.symbol(&part.path, name, *line).await,
                 None => None,
@@ -92,7 +90,7 @@ fn part(aimed: AimedFile, files: &Files) -> Option<Part> {
         }
         Some(Spot::Named { line } | Spot::Cursor { line }) => {
             let line = (line as usize).max(1);
-            let scope = scope::around(&text, line, Language::of(&path));
+            let scope = scope::around(&text, line, Language::of(&path), files.patience());
             guessed = scope.name.map(|name| (name, line));
             scope.lines
         }

@@ -5,13 +5,13 @@
 
 use std::cell::OnceCell;
 use std::sync::Arc;
-use std::time::Instant;
 
 use loggia_domain::ToolContext;
 use loggia_tree::{Kind, Root, TreePath, WalkOptions};
 
 use crate::turn::gather::imports::Module;
 use crate::turn::gather::listing::Listing;
+use crate::turn::gather::patience::Patience;
 
 /// A larger file is no source that people wrote.
 const MOST_BYTES: u64 = 1 << 20;
@@ -26,23 +26,26 @@ const MOST_MODULES: usize = 32;
 pub(super) struct Files {
     root: Arc<Root>,
     context: ToolContext,
-    until: Instant,
+    patience: Patience,
     listing: OnceCell<Listing>,
     modules: OnceCell<Vec<Module>>,
 }
 
 impl Files {
-    pub(super) fn new(root: Arc<Root>, context: ToolContext, until: Instant) -> Self {
-        Self { root, context, until, listing: OnceCell::new(), modules: OnceCell::new() }
+    pub(super) fn new(root: Arc<Root>, context: ToolContext, patience: Patience) -> Self {
+        Self { root, context, patience, listing: OnceCell::new(), modules: OnceCell::new() }
     }
 
-    /// Whether people have waited long enough.
-    pub(super) fn is_late(&self) -> bool {
-        Instant::now() >= self.until
+    /// What says how long to go on.
+    pub(super) fn patience(&self) -> &Patience {
+        &self.patience
     }
 
-    /// A file's text; nothing if it is not there, may not be read or is no text.
+    /// A file's text; nothing if it is not there, may not be read or is no text, or the time is over.
     pub(super) fn read(&self, path: &str) -> Option<String> {
+        if self.patience.is_over() {
+            return None;
+        }
         let path = TreePath::parse(path).ok().filter(|path| !path.is_root())?;
         let real = self.root.real_path_of(&path).ok()?;
         if !(self.context.may_read)(path.as_str()) || !(self.context.may_read)(real.as_str()) {
@@ -60,7 +63,7 @@ impl Files {
     pub(super) fn listing(&self) -> &Listing {
         self.listing.get_or_init(|| {
             let walk = self.root.walk(&WalkOptions { limit: MOST_LISTED, ..WalkOptions::default() });
-            let in_time = walk.take_while(|_| !self.is_late());
+            let in_time = walk.take_while(|_| !self.patience.is_over());
             // What cannot be looked at is not told; the model can still ask for it.
             let files = in_time.flatten().filter(|found| found.meta.kind == Kind::File);
             let paths = files.map(|found| found.path.as_str().to_owned());

@@ -20,6 +20,10 @@ const DIFFS: [(&str, &str); 2] = [
     (r#"{"staged":true}"#, "git diff of what is staged for the next commit"),
 ];
 
+/// What is said if nothing comes of it. The tool leaves out what the policy does, so no more than this is known.
+const CLEAN: &str =
+    "In the files that may be read without asking, git shows no change since the last commit.";
+
 impl Turn {
     /// What differs from the last commit, if there is a repository and the policy lets it be read without asking.
     pub(super) async fn uncommitted(
@@ -40,7 +44,7 @@ impl Turn {
             }
         }
         if is_clean {
-            gathered.note("Nothing that git tracks is changed since the last commit.".to_owned());
+            gathered.note(CLEAN.to_owned());
         }
     }
 
@@ -74,7 +78,7 @@ fn is_diff(text: &str) -> bool {
 pub(super) fn files(aim: &Aim, files: &Files, gathered: &mut Gathered) {
     for aimed in aim.files.iter().take(MOST_FILES) {
         if let Some(text) = files.read(&aimed.path) {
-            gathered.add(piece::file(&aimed.path, &text, aimed.spot, None));
+            gathered.add(piece::file(&aimed.path, &text, aimed.spot, None, files.patience()));
         }
     }
 }

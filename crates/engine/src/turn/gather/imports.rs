@@ -2,7 +2,7 @@
 //!
 //! Knows how the common languages name other files, and resolves names the way each does as far as names alone go. Refuses
 //! to know build systems: what their settings rename is not found. What always holds: a path that is told is in the
-//! listing and is not the file itself, and each is told once.
+//! listing and is not the file itself, each is told once, and a text is gone over a fixed number of times, whatever it is.
 
 mod c;
 mod go;
@@ -20,6 +20,15 @@ pub(super) use go::Module;
 
 /// More imports than a file has that people wrote.
 const MOST: usize = 256;
+
+/// How many names of one file are looked up: a single import may list as many as it has bytes.
+const MOST_LOOKED_UP: usize = 2048;
+
+/// How many names are kept of what is imported from one file: each is looked for on every line.
+const MOST_NAMES: usize = 64;
+
+/// A longer name is none of a file.
+const LONGEST_NAME: usize = 512;
 
 /// A file that another one imports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +63,9 @@ pub(super) fn imported(path: &str, text: &str, files: &Listing, modules: &[Modul
             }
         }
     }
+    for import in &mut imports {
+        import.names.truncate(MOST_NAMES);
+    }
     imports
 }
 
@@ -73,9 +85,25 @@ pub(super) fn may_import(text: &str, target: &str) -> bool {
     }
 }
 
-/// The line a place in a text is on, counted from 1.
-fn line_of(text: &[u8], place: usize) -> usize {
-    1 + text[..place].iter().filter(|byte| **byte == b'\n').count()
+/// Which lines places are on. They are asked for in their order, so that the text is gone over once.
+struct Lines<'a> {
+    text: &'a [u8],
+    counted: usize,
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a [u8]) -> Self {
+        Self { text, counted: 0, line: 1 }
+    }
+
+    /// The line of a place, counted from 1.
+    fn line(&mut self, place: usize) -> usize {
+        let more = self.text.get(self.counted..place).unwrap_or_default();
+        self.line += more.iter().filter(|byte| **byte == b'\n').count();
+        self.counted = self.counted.max(place);
+        self.line
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use loggia_domain::Spot;
 
 use crate::turn::excerpt::Excerpt;
 use crate::turn::gather::language::Language;
+use crate::turn::gather::patience::Patience;
 use crate::turn::gather::scope;
 
 /// A file up to this size is told whole.
@@ -15,7 +16,13 @@ const WHOLE: usize = 24 << 10;
 const AROUND: usize = 60;
 
 /// A file; of a large one what is around the spot, or its beginning.
-pub(super) fn file(path: &str, text: &str, spot: Option<Spot>, role: Option<&'static str>) -> Excerpt {
+pub(super) fn file(
+    path: &str,
+    text: &str,
+    spot: Option<Spot>,
+    role: Option<&'static str>,
+    patience: &Patience,
+) -> Excerpt {
     let count = text.lines().count().max(1);
     let lines = match spot {
         Some(spot) if text.len() > WHOLE => {
@@ -24,7 +31,7 @@ pub(super) fn file(path: &str, text: &str, spot: Option<Spot>, role: Option<&'st
                     (first as usize, last as usize)
                 }
                 Spot::Named { line } | Spot::Cursor { line } => {
-                    let scope = scope::around(text, line as usize, Language::of(path)).lines;
+                    let scope = scope::around(text, line as usize, Language::of(path), patience).lines;
                     (*scope.start(), *scope.end())
                 }
             };
@@ -57,11 +64,12 @@ mod tests {
     fn a_large_file_is_told_around_the_place_in_question() {
         let body = |number: usize| format!("fn f{number}() {{\n    let word = {number};\n}}\n\n");
         let text: String = (0..2000).map(body).collect();
-        let told = file("a.rs", &text, Some(Spot::Cursor { line: 4002 }), None);
+        let file = |text: &str, spot| file("a.rs", text, spot, None, &Patience::endless());
+        let told = file(&text, Some(Spot::Cursor { line: 4002 }));
         assert_eq!(told.lines, Some((3941, 4063)));
         assert!(told.text.contains("fn f1000()"), "{}", told.text);
-        assert_eq!(file("a.rs", &text, None, None).lines, Some((1, 8000)));
-        assert_eq!(file("a.rs", "a\nb\n", Some(Spot::Cursor { line: 2 }), None).lines, Some((1, 2)));
+        assert_eq!(file(&text, None).lines, Some((1, 8000)));
+        assert_eq!(file("a\nb\n", Some(Spot::Cursor { line: 2 })).lines, Some((1, 2)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::turn::gather::files::Files;
 use crate::turn::gather::imports::{Import, imported, may_import};
 use crate::turn::gather::language::Language;
 use crate::turn::gather::listing::shared;
+use crate::turn::gather::patience::Patience;
 use crate::turn::gather::{Gathered, piece};
 
 /// Files that are refactored together by one instruction; of more, each would be told too little.
@@ -27,15 +28,16 @@ pub(super) fn files(aim: &Aim, files: &Files, gathered: &mut Gathered) {
     for aimed in aim.files.iter().take(MOST_FILES) {
         let path = aimed.path.as_str();
         let Some(text) = files.read(path) else { continue };
-        gathered.add(piece::file(path, &text, aimed.spot, None));
-        for dependent in dependents(path, files, gathered) {
-            gathered.add(dependent);
-        }
+        gathered.add(piece::file(path, &text, aimed.spot, None, files.patience()));
+        // These few are read first, since looking for what imports it may take all the time there is.
         let imports = imported(path, &text, files.listing(), files.modules());
-        for import in imports.iter().take(MOST_IMPORTS) {
-            if let Some(text) = files.read(&import.path) {
-                gathered.add(piece::file(&import.path, &text, None, Some("it imports this")));
-            }
+        let read = |import: &Import| {
+            let text = files.read(&import.path)?;
+            Some(piece::file(&import.path, &text, None, Some("it imports this"), files.patience()))
+        };
+        let imports: Vec<Excerpt> = imports.iter().take(MOST_IMPORTS).filter_map(read).collect();
+        for excerpt in dependents(path, files, gathered).into_iter().chain(imports) {
+            gathered.add(excerpt);
         }
     }
 }
@@ -49,23 +51,24 @@ fn dependents(path: &str, files: &Files, gathered: &mut Gathered) -> Vec<Excerpt
     candidates.sort_by_key(|candidate| std::cmp::Reverse(shared(candidate, path)));
     let mut found = Vec::new();
     for (read, candidate) in candidates.into_iter().enumerate() {
-        if found.len() == MOST_DEPENDENTS || read == MOST_READ || files.is_late() {
+        if found.len() == MOST_DEPENDENTS || read == MOST_READ || files.patience().is_over() {
             gathered.note(format!("More files may depend on `{path}`: not all were looked at."));
             break;
         }
         let Some(text) = files.read(candidate).filter(|text| may_import(text, path)) else { continue };
         let imports = imported(candidate, &text, files.listing(), files.modules());
         if let Some(import) = imports.into_iter().find(|import| import.path == path) {
-            found.push(uses(candidate, &text, &import));
+            found.push(uses(candidate, &text, &import, files.patience()));
         }
     }
     found
 }
 
 /// The lines of a file that name what it imports.
-fn uses(path: &str, text: &str, import: &Import) -> Excerpt {
+fn uses(path: &str, text: &str, import: &Import, patience: &Patience) -> Excerpt {
     let names_one = |line: &str| import.names.iter().any(|name| has_word(line, name));
     let numbered = text.lines().enumerate().map(|(place, line)| (place + 1, line));
+    let numbered = numbered.take_while(|(number, _)| patience.lasts_at(*number));
     let told = numbered.filter(|(number, line)| *number == import.line || names_one(line)).take(MOST_LINES);
     let told: Vec<String> = told.map(|(number, line)| format!("{number}: {line}")).collect();
     let role = Some("it imports the file, on these lines");
@@ -90,8 +93,9 @@ mod tests {
     fn a_dependent_is_told_by_the_lines_that_use_what_it_imports() {
         let text = "import { login } from './auth';\n\nlogins();\nawait login();\nrelogin();\n";
         let import = Import { path: "auth.ts".to_owned(), line: 1, names: vec!["login".to_owned()] };
-        assert_eq!(uses("a.ts", text, &import).text, "1: import { login } from './auth';\n4: await login();");
+        let uses = |text| uses("a.ts", text, &import, &Patience::endless());
+        assert_eq!(uses(text).text, "1: import { login } from './auth';\n4: await login();");
         let many = format!("{text}{}", "login();\n".repeat(100));
-        assert_eq!(uses("a.ts", &many, &import).text.lines().count(), MOST_LINES);
+        assert_eq!(uses(&many).text.lines().count(), MOST_LINES);
     }
 }

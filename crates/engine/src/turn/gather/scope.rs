@@ -12,10 +12,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::turn::gather::language::Language;
+use crate::turn::gather::patience::Patience;
 use crate::turn::gather::plain::plain;
 
-/// How many lines are read in all to find where definitions end: of what was never closed, each would go to the end.
-const MOST_READ: usize = 100_000;
+/// How many bytes are read in all to find where definitions end: of what was never closed, each would go to the end.
+const MOST_READ: usize = 4 << 20;
+
+/// A longer line begins nothing that people wrote.
+const LONGEST_LINE: usize = 4 << 10;
 
 /// How many lines the head of a definition may have.
 const LONGEST_HEAD: usize = 40;
@@ -33,14 +37,14 @@ pub(super) struct Scope {
 }
 
 /// The innermost function around a line, else the innermost other definition, else the lines near it.
-pub(super) fn around(text: &str, line: usize, language: Language) -> Scope {
+pub(super) fn around(text: &str, line: usize, language: Language, patience: &Patience) -> Scope {
     let source = Source::new(text, language);
     let count = source.original.len().max(1);
     let line = line.clamp(1, count);
     // Who looks at the comment before a definition asks about the definition.
     let below = (line..=count).find(|number| !source.is_lead(*number)).unwrap_or(line);
     for kind in [Kind::Function, Kind::Container] {
-        if let Some(scope) = source.enclosing(below, kind) {
+        if let Some(scope) = source.enclosing(below, kind, patience) {
             return scope;
         }
     }
@@ -59,7 +63,7 @@ pub(super) fn inline_tests(text: &str) -> Option<RangeInclusive<usize>> {
     static TESTS: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"^\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+tests?\s*\{"));
     let source = Source::new(text, Language::Rust);
-    let head = source.plain.iter().position(|line| TESTS.is_match(line))?;
+    let head = source.plain.iter().position(|line| line.len() <= LONGEST_LINE && TESTS.is_match(line))?;
     let last = source.end_by_braces(head + 1, true)?;
     Some(source.lead(head + 1)..=last)
 }
@@ -83,7 +87,7 @@ struct Source<'a> {
     /// The same without comments and strings.
     plain: Vec<String>,
     language: Language,
-    /// How many more lines may be read for where something ends.
+    /// How many more bytes may be read for where something ends.
     left: Cell<usize>,
 }
 
@@ -97,8 +101,8 @@ impl<'a> Source<'a> {
         Self { plain: plain.collect(), original, language, left: Cell::new(MOST_READ) }
     }
 
-    fn enclosing(&self, line: usize, kind: Kind) -> Option<Scope> {
-        (1..=line).rev().find_map(|number| {
+    fn enclosing(&self, line: usize, kind: Kind, patience: &Patience) -> Option<Scope> {
+        (1..=line).rev().take_while(|number| patience.lasts_at(*number)).find_map(|number| {
             let head = self.head(number, kind)?;
             let last = match self.language.has_braces() {
                 true => self.end_by_braces(number, head.is_only_alike)?,
@@ -112,6 +116,9 @@ impl<'a> Source<'a> {
     /// What begins on a line, if something of this kind does.
     fn head(&self, number: usize, kind: Kind) -> Option<Head> {
         let line = self.plain[number - 1].as_str();
+        if line.len() > LONGEST_LINE {
+            return None;
+        }
         let (certain, is_like_c): (&[&Regex], bool) = match (kind, self.language) {
             (Kind::Container, Language::Indented) => return None,
             (Kind::Container, _) => (&[&CONTAINER], false),
@@ -172,8 +179,9 @@ impl<'a> Source<'a> {
 
     /// A line without comments and strings; nothing once enough have been read.
     fn read(&self, number: usize) -> Option<&str> {
-        self.left.set(self.left.get().checked_sub(1)?);
-        self.plain.get(number - 1).map(String::as_str)
+        let line = self.plain.get(number - 1)?;
+        self.left.set(self.left.get().checked_sub(line.len() + 1)?);
+        Some(line)
     }
 
     /// The last line that is indented deeper than the one something begins on, or closes it.

@@ -121,7 +121,7 @@ fn nearest<'a>(found: impl Iterator<Item = &'a str>, near: &str) -> Vec<String> 
     };
     let home = plain(near);
     let mut found: Vec<&str> = found.collect();
-    found.sort_by_key(|path| {
+    found.sort_by_cached_key(|path| {
         let place = plain(path);
         let alike =
             place.split('/').rev().zip(home.split('/').rev()).take_while(|(one, other)| one == other).count();

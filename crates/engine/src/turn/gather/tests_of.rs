@@ -12,7 +12,7 @@ pub(super) fn files(aim: &Aim, files: &Files, gathered: &mut Gathered) {
     for aimed in aim.files.iter().take(MOST_FILES) {
         let path = aimed.path.as_str();
         let Some(text) = files.read(path) else { continue };
-        let told = piece::file(path, &text, aimed.spot, None);
+        let told = piece::file(path, &text, aimed.spot, None, files.patience());
         let is_whole = told.text.lines().count() == text.lines().count();
         gathered.add(told);
         if test_files::is_test(path) {
@@ -23,7 +23,8 @@ pub(super) fn files(aim: &Aim, files: &Files, gathered: &mut Gathered) {
         }
         let inline = (Language::of(path) == Language::Rust).then(|| scope::inline_tests(&text)).flatten();
         let tests = test_files::tests_of(path, files.listing());
-        if tests.is_empty() && inline.is_none() {
+        // Who did not look to the end has not looked.
+        if tests.is_empty() && inline.is_none() && !files.patience().is_over() {
             gathered.note(format!("No tests of `{path}` were found."));
         }
         if let Some(lines) = inline.filter(|_| !is_whole) {
@@ -44,7 +45,7 @@ fn imported(path: &str, text: &str, files: &Files) -> Vec<String> {
 fn add(paths: &[String], role: &'static str, files: &Files, gathered: &mut Gathered) {
     for path in paths {
         if let Some(text) = files.read(path) {
-            gathered.add(piece::file(path, &text, None, Some(role)));
+            gathered.add(piece::file(path, &text, None, Some(role), files.patience()));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Import, MOST, line_of};
+use super::{Import, Lines, MOST};
 use crate::turn::gather::language::{directory, join};
 use crate::turn::gather::listing::Listing;
 
@@ -14,8 +14,9 @@ static INCLUDE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 pub(super) fn imports(path: &str, text: &str, files: &Listing) -> Vec<Import> {
+    let mut lines = Lines::of(text.as_bytes());
     let import = |captures: regex::Captures<'_>| {
-        let line = line_of(text.as_bytes(), captures.get(0)?.start());
+        let line = lines.line(captures.get(0)?.start());
         let found = match (captures.name("beside"), captures.name("system")) {
             (Some(header), _) => {
                 let beside = join(directory(path), header.as_str()).filter(|beside| files.has(beside));

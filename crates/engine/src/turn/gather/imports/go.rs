@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Import, MOST, line_of};
+use super::{Import, Lines, MOST};
 use crate::turn::gather::language::{directory, name};
 use crate::turn::gather::listing::Listing;
 
@@ -46,15 +46,19 @@ static QUOTED: LazyLock<Regex> =
 
 pub(super) fn imports(path: &str, text: &str, files: &Listing, modules: &[Module]) -> Vec<Import> {
     let mut found = Vec::new();
+    let mut lines = Lines::of(text.as_bytes());
     for captures in IMPORT.captures_iter(text).take(MOST) {
         let Some(part) = captures.name("group").or_else(|| captures.name("one")) else { continue };
         for quoted in QUOTED.find_iter(part.as_str()) {
+            if found.len() >= MOST {
+                return found;
+            }
             let import = quoted.as_str().trim_matches('"');
             let Some(package) = modules.iter().find_map(|module| module.package(import)) else { continue };
             if package == directory(path) {
                 continue;
             }
-            let line = line_of(text.as_bytes(), part.start() + quoted.start());
+            let line = lines.line(part.start() + quoted.start());
             let names = vec![name(import).to_owned()];
             let sources = files
                 .in_directory(&package)

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Import, MOST, line_of};
+use super::{Import, Lines, MOST};
 use crate::turn::gather::language::name;
 use crate::turn::gather::listing::Listing;
 
@@ -16,6 +16,7 @@ static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 pub(super) fn imports(path: &str, text: &str, files: &Listing) -> Vec<Import> {
+    let mut lines = Lines::of(text.as_bytes());
     let import = |captures: regex::Captures<'_>| {
         let class = captures.name("class")?;
         let dotted = class.as_str().replace('.', "/");
@@ -27,7 +28,7 @@ pub(super) fn imports(path: &str, text: &str, files: &Listing) -> Vec<Import> {
         let found = candidates.flat_map(|end| EXTENSIONS.map(|extension| format!("{end}.{extension}")));
         let found = found.into_iter().find_map(|end| files.ending(&end, path))?;
         let names = vec![name(&dotted).to_owned()];
-        Some(Import { path: found, line: line_of(text.as_bytes(), class.start()), names })
+        Some(Import { path: found, line: lines.line(class.start()), names })
     };
     IMPORT.captures_iter(text).take(MOST).filter_map(import).collect()
 }

@@ -4,17 +4,20 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{Import, MOST, line_of};
+use super::{Import, LONGEST_NAME, Lines, MOST, MOST_LOOKED_UP};
 use crate::turn::gather::language::{Language, directory};
 use crate::turn::gather::listing::Listing;
 use crate::turn::gather::plain::plain;
+
+/// In how many of the directories above a file packages are looked for.
+const MOST_ABOVE: usize = 16;
 
 /// Where packages are kept besides the root and the directories of the file itself.
 const ROOTS: [&str; 3] = ["src", "lib", "python"];
 
 static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
     let text = concat!(
-        r"(?m)^[ \t]*(?:from[ \t]+(?<dots>\.*)(?<module>[\w.]*)[ \t]+import[ \t]+(?:\((?<group>[^)]*)\)|(?<names>[^\n;]*))",
+        r"(?m)^[ \t]*(?:from[ \t]+(?<dots>\.*)(?<module>[\w.]*)[ \t]+import[ \t]+(?:(?<open>\()|(?<names>[^\n;]*))",
         r"|import[ \t]+(?<modules>[^\n;]*))"
     );
     Regex::new(text).expect("the expression is right")
@@ -23,14 +26,27 @@ static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn imports(path: &str, text: &str, files: &Listing) -> Vec<Import> {
     let plain = plain(text, Language::Python);
     let bases = bases(path);
+    let mut lines = Lines::of(&plain);
+    let (mut at, mut left, mut is_closed) = (0, MOST_LOOKED_UP, true);
     let mut found = Vec::new();
-    for captures in IMPORT.captures_iter(&plain).take(MOST) {
+    for _ in 0..MOST {
+        let Some(captures) = IMPORT.captures_at(&plain, at) else { break };
         let part = |name: &str| {
             captures.name(name).map(|part| String::from_utf8_lossy(part.as_bytes()).into_owned())
         };
-        let line = line_of(&plain, captures.get(0).map_or(0, |whole| whole.start()));
+        let whole = captures.get(0).expect("the whole match is always there");
+        let line = lines.line(whole.start());
+        at = whole.end();
+        let group = captures.name("open").map(|_| {
+            // What was not closed once is not closed later either.
+            let rest = if is_closed { &plain[at..] } else { &[] };
+            let end = rest.iter().position(|byte| *byte == b')');
+            is_closed = end.is_some();
+            at += end.unwrap_or(0);
+            String::from_utf8_lossy(&rest[..end.unwrap_or(0)]).into_owned()
+        });
         if let Some(modules) = part("modules") {
-            for module in names(&modules) {
+            for module in names(&modules, &mut left) {
                 let path = bases.iter().find_map(|base| longest(base, &module, files));
                 found.extend(path.map(|path| Import { path, line, names: vec![module.clone()] }));
             }
@@ -44,7 +60,10 @@ pub(super) fn imports(path: &str, text: &str, files: &Listing) -> Vec<Import> {
                 .map(|base| vec![base.to_owned()])
                 .unwrap_or_default(),
         };
-        for name in names(&part("group").or_else(|| part("names")).unwrap_or_default()) {
+        if module.len() > LONGEST_NAME {
+            continue;
+        }
+        for name in names(&group.or_else(|| part("names")).unwrap_or_default(), &mut left) {
             // What is imported is a module of the package, or something in the package itself.
             let dotted = [module.as_str(), name.as_str()].into_iter().filter(|part| !part.is_empty());
             let dotted = dotted.collect::<Vec<_>>().join(".");
@@ -67,16 +86,21 @@ fn bases(path: &str) -> Vec<String> {
         above.push(here.to_owned());
         here = directory(here);
     }
+    above.truncate(MOST_ABOVE);
     bases.extend(above.into_iter().rev());
     bases
 }
 
-fn names(list: &str) -> impl Iterator<Item = String> {
+/// The names in a list, as many as may still be looked up.
+fn names(list: &str, left: &mut usize) -> Vec<String> {
     let name = |part: &str| part.split_whitespace().next().unwrap_or_default().to_owned();
     let is_name = |name: &String| {
-        !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || "_.".contains(char))
+        (1..=LONGEST_NAME).contains(&name.len())
+            && name.chars().all(|char| char.is_alphanumeric() || "_.".contains(char))
     };
-    list.split(',').map(name).filter(is_name).collect::<Vec<_>>().into_iter()
+    let names: Vec<String> = list.split(',').map(name).filter(is_name).take(*left).collect();
+    *left -= names.len();
+    names
 }
 
 fn exact(base: &str, dotted: &str, files: &Listing) -> Option<String> {

@@ -4,13 +4,14 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{Import, MOST, line_of};
+use super::{Import, Lines, MOST, MOST_LOOKED_UP};
 use crate::turn::gather::language::{Language, directory, name};
 use crate::turn::gather::listing::Listing;
 use crate::turn::gather::plain::plain;
 
-/// Deeper groups are no program.
+/// Deeper groups are no program, and neither are longer paths.
 const DEEPEST: usize = 16;
+const LONGEST: usize = 32;
 
 static USE: LazyLock<Regex> = LazyLock::new(|| {
     let text = r"(?m)^[ \t]*(?:pub(?:\([^)]*\))?\s+)?(?:use\s+(?<tree>[^;]+);|mod\s+(?<module>\w+)\s*;)";
@@ -20,17 +21,21 @@ static USE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn imports(path: &str, text: &str, files: &Listing) -> Vec<Import> {
     let plain = plain(text, Language::Rust);
     let place = Place::of(path, files);
+    let mut lines = Lines::of(&plain);
+    let mut left = MOST_LOOKED_UP;
     let mut found = Vec::new();
     for captures in USE.captures_iter(&plain).take(MOST) {
         let whole = captures.get(0).expect("the whole match is always there");
         let before = whole.as_bytes().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let line = line_of(&plain, whole.start() + before);
+        let line = lines.line(whole.start() + before);
         let mut paths = Vec::new();
         if let Some(module) = captures.name("module") {
             paths.push(vec!["self".to_owned(), String::from_utf8_lossy(module.as_bytes()).into_owned()]);
         } else if let Some(tree) = captures.name("tree") {
             expand(&String::from_utf8_lossy(tree.as_bytes()), &[], 0, &mut paths);
         }
+        paths.truncate(left);
+        left -= paths.len();
         for segments in paths {
             if let Some(path) = place.resolve(&segments, files) {
                 let names = segments.last().filter(|name| *name != "*" && *name != "self").cloned();
@@ -43,17 +48,24 @@ pub(super) fn imports(path: &str, text: &str, files: &Listing) -> Vec<Import> {
 
 /// Every path of a tree like `a::{b, c::{d as e, *}}`.
 fn expand(tree: &str, before: &[String], depth: usize, paths: &mut Vec<Vec<String>>) {
-    if depth > DEEPEST || paths.len() >= MOST {
+    if depth > DEEPEST {
         return;
     }
     for branch in branches(tree) {
+        if paths.len() >= MOST {
+            return;
+        }
         let (head, group) = match branch.split_once('{') {
             Some((head, group)) => (head, Some(group.trim_end().strip_suffix('}').unwrap_or(group))),
             None => (branch, None),
         };
         let head = head.split(" as ").next().unwrap_or_default();
         let mut segments = before.to_vec();
-        segments.extend(head.split("::").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned));
+        let parts = head.split("::").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned);
+        segments.extend(parts.take(LONGEST + 1));
+        if segments.len() > LONGEST {
+            continue;
+        }
         match group {
             Some(group) => expand(group, &segments, depth + 1, paths),
             None if segments.is_empty() => {}

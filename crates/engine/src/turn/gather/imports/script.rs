@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Import, MOST, line_of};
+use super::{Import, Lines, MOST, MOST_NAMES};
 use crate::turn::gather::language::{directory, join};
 use crate::turn::gather::listing::Listing;
 
@@ -21,12 +21,13 @@ static FROM: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 pub(super) fn imports(path: &str, text: &str, files: &Listing) -> Vec<Import> {
+    let mut lines = Lines::of(text.as_bytes());
     let import = |captures: regex::Captures<'_>| {
         let (whole, specifier) = (captures.get(0)?, captures.name("path")?);
         let path = resolve(directory(path), specifier.as_str(), files)?;
         let names = captures.name("names").or_else(|| captures.name("bound"));
         let names = names.map(|names| words(names.as_str())).unwrap_or_default();
-        Some(Import { path, line: line_of(text.as_bytes(), whole.start()), names })
+        Some(Import { path, line: lines.line(whole.start()), names })
     };
     FROM.captures_iter(text).take(MOST).filter_map(import).collect()
 }
@@ -49,5 +50,6 @@ fn words(names: &str) -> Vec<String> {
     words
         .filter(|word| !word.is_empty() && !["as", "type", "default"].contains(word))
         .map(str::to_owned)
+        .take(MOST_NAMES)
         .collect()
 }

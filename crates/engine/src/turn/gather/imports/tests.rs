@@ -185,3 +185,26 @@ fn files_that_cannot_import_another_one_are_told_by_their_words() {
     check("src/lib.rs", "use std::fmt;", false);
     check("a/User.java", "import a.User;", true);
 }
+
+#[test]
+fn texts_made_to_take_long_do_not() {
+    let long = |part: &str| part.repeat((1 << 20) / part.len());
+    // Groups that never close: each would go to the end of the text.
+    check("m.py", "a.py", &long("from a import (\n"), &[]);
+    check("m.py", "a.py", &format!("{}import a\n", long("import x.x.x.x, y\n")), &[]);
+    // Names as long as the text, of which each beginning could be a file.
+    check("m.py", "a.py", &format!("import {}a\n", long("a.")), &[]);
+    check("m.py", "a.py", &format!("from {}a import {}\n", "a.".repeat(1 << 18), long("b, ")), &[]);
+    check("m.rs", "a.rs", &format!("use {}{{{}}};\n", "a::".repeat(1 << 17), long("b, ")), &[]);
+    let found = |path: &str, text: &str| {
+        let listing: Listing =
+            ["a.py", "a.rs", "a.ts", "p/a.go", path].map(str::to_owned).into_iter().collect();
+        let modules = [Module::parse("go.mod", "module m\n").expect("a module")];
+        imported(path, text, &listing, &modules)
+    };
+    let names = |path: &str, text: &str| found(path, text).first().map_or(0, |import| import.names.len());
+    assert_eq!(names("m.py", &format!("from a import {}", long("b, "))), MOST_NAMES);
+    assert_eq!(names("main.rs", &format!("use crate::a::{{{}}};", long("b, "))), MOST_NAMES);
+    assert_eq!(names("m.ts", &format!("import {{{}}} from './a'", long("b, "))), MOST_NAMES);
+    assert_eq!(names("m.go", &format!("import ({})", long("\"m/p\"\n"))), MOST_NAMES);
+}

@@ -2,6 +2,10 @@
 
 use super::*;
 
+fn around(text: &str, line: usize, language: Language) -> Scope {
+    super::around(text, line, language, &Patience::endless())
+}
+
 /// The lines around the mark.
 fn scope(path: &str, text: &str) -> String {
     let line = text.lines().position(|line| line.contains('¦')).expect("a mark") + 1;
@@ -158,7 +162,20 @@ fn tests_in_a_file_of_rust_are_found() {
 }
 
 #[test]
-fn braces_that_never_close_cost_a_bounded_time() {
-    let text = "fn f() {\n".repeat(20_000);
-    assert!(around(&text, 20_000, Language::Rust).lines.contains(&20_000));
+fn braces_that_never_close_are_read_a_bounded_number_of_times() {
+    for line in ["fn f() {\n".to_owned(), format!("fn f() {{ {}\n", "x ".repeat(1000))] {
+        let text = line.repeat((1 << 20) / line.len());
+        let source = Source::new(&text, Language::Rust);
+        let last = source.plain.len();
+        assert_eq!(source.enclosing(last, Kind::Function, &Patience::endless()), None);
+        // What is left would not do for another line, and no line took more than there was.
+        assert!(source.left.get() < line.len(), "{}", source.left.get());
+    }
+}
+
+#[test]
+fn who_waits_no_more_gets_the_lines_near_by() {
+    let text = format!("fn f() {{\n{}}}\n", "    1;\n".repeat(1000));
+    assert_eq!(around(&text, 900, Language::Rust).lines, 1..=1002);
+    assert_eq!(super::around(&text, 900, Language::Rust, &Patience::over()).lines, 890..=910);
 }
