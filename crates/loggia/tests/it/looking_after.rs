@@ -6,7 +6,7 @@ use crate::auto::AutoStage;
 
 const WRITES: &str = r#"
 [[reply]]
-parts = [{ call = { tool = "write_file", arguments = { path = "new.txt", content = "hello\\n" } } }]
+parts = [{ call = { tool = "write_file", arguments = { path = "new.txt", content = "hello\n" } } }]
 
 [[reply]]
 repeat = true
