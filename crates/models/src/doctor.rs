@@ -93,7 +93,9 @@ impl Diagnosis {
         let mut hints = self.hints.into_iter();
         let names: Vec<&str> = self.defaults.iter().map(|name| name.0.as_str()).collect();
         let default = match names.as_slice() {
-            [] => finding("model".to_owned(), FindingLevel::Absent, "no model is set".to_owned(), hints.next()),
+            [] => {
+                finding("model".to_owned(), FindingLevel::Absent, "no model is set".to_owned(), hints.next())
+            }
             names => finding("model".to_owned(), FindingLevel::Ok, names.join(", then "), None),
         };
         let providers = self.providers.into_iter().map(|provider| {

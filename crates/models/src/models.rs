@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use loggia_domain::{
-    BoxFuture, Finding, Model, ModelCatalogue, ModelError, ModelListing, ModelMessage, ModelName, ModelRequest,
-    ReplyPart,
+    BoxFuture, Finding, Model, ModelCatalogue, ModelError, ModelListing, ModelMessage, ModelName,
+    ModelRequest, ReplyPart,
 };
 use tokio::time::Instant;
 

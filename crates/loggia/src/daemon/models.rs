@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use loggia_domain::{BoxFuture, ModelCatalogue, ModelErrorKind, ModelName};
 use loggia_models::{
-    EndpointKind, Environment, KeySource, Models, Script, ScriptedCatalogue, ScriptedModel, SearchingCatalogue,
+    EndpointKind, Environment, KeySource, Models, Script, ScriptedCatalogue, ScriptedModel,
+    SearchingCatalogue,
 };
 
 use super::DaemonError;
@@ -95,8 +96,12 @@ mod tests {
 
     #[test]
     fn the_sample_can_be_played() {
-        find(Some(concat!("scripted:", env!("CARGO_MANIFEST_DIR"), "/samples/demo.toml")), &[], Environment::empty())
-            .unwrap();
+        find(
+            Some(concat!("scripted:", env!("CARGO_MANIFEST_DIR"), "/samples/demo.toml")),
+            &[],
+            Environment::empty(),
+        )
+        .unwrap();
     }
 
     #[test]

@@ -43,7 +43,16 @@ pub use context::{
 pub use decode::DecodeError;
 pub use error::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetails, ServerError};
 pub use http::{
-    BODIES, Budget, CONTROL_VERSION, ChangesParams, ChangesResult, CheckState, CommandMode, CreateSessionParams, CreateTokenParams, CreatedToken, CurrentModel, Decision, DoctorCheck, DoctorReport, ENDPOINTS, Endpoint, Event, EventPage, FieldProblem, ForkSessionParams, HardLinks, Health, HealthChecks, HealthStatus, HitKind, IndexState, IndexStatus, ListedModel, ModelAbility, ModelList, ModelPrice, PageCode, PageCodeParams, PageSession, PageSessionParams, PairParams, PairResult, PairStartResult, Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule, Problem, ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams, RiskLevel, STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage, SessionStatus, TestModelParams, TestModelResult, TokenInfo, TokenList, UndoParams, UndoResult, Verb, Workspace, WorkspacePage,
+    BODIES, Budget, CONTROL_VERSION, ChangesParams, ChangesResult, CheckState, CommandMode,
+    CreateSessionParams, CreateTokenParams, CreatedToken, CurrentModel, Decision, DoctorCheck, DoctorReport,
+    ENDPOINTS, Endpoint, Event, EventPage, FieldProblem, ForkSessionParams, HardLinks, Health, HealthChecks,
+    HealthStatus, HitKind, IndexState, IndexStatus, ListedModel, ModelAbility, ModelList, ModelPrice,
+    PageCode, PageCodeParams, PageSession, PageSessionParams, PairParams, PairResult, PairStartResult,
+    Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule,
+    Problem, ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams,
+    RiskLevel, STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage,
+    SessionStatus, TestModelParams, TestModelResult, TokenInfo, TokenList, UndoParams, UndoResult, Verb,
+    Workspace, WorkspacePage,
 };
 pub use ids::{
     ApprovalId, CommandId, ContentHash, PatchId, Secret, SessionId, Timestamp, TokenId, TurnId, WorkspaceId,

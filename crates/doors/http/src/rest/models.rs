@@ -16,8 +16,8 @@ use crate::body::Body;
 use crate::door::Inner;
 use crate::problem::Problem;
 use crate::rest::{Answer, Shared, blocking};
-use crate::{model_name, nearest};
 use crate::to_wire::dollars;
+use crate::{model_name, nearest};
 
 /// How many names are suggested for one that is not known.
 const SUGGESTED: usize = 3;
