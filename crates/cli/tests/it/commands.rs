@@ -104,7 +104,7 @@ async fn a_session_is_shown_exported_and_imported() {
     let (screen, mut terminal) = Screen::new(FILES);
     let show = SessionShow { session: SessionChoice::Id(id.clone()), workspace: PathBuf::new(), json: false };
     loggia_cli::sessions_show(&house.client, show, &mut terminal).await.unwrap();
-    assert_eq!(screen.out(), "Done.\n");
+    assert_eq!(screen.out(), "Let me see. Done.\n");
     assert!(screen.err().contains("loggia ask: Write it anew\n✓ Write a.txt\n"), "{}", screen.err());
     let path = house.directory.path().join("out.jsonl");
     let export = SessionExport { session: id, to: Some(path.clone()) };

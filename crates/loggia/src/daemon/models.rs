@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loggia_domain::{BoxFuture, ModelCatalogue, ModelErrorKind, ModelName};
+use loggia_domain::{BoxFuture, ModelCatalogue, ModelName};
 use loggia_models::{
     EndpointKind, Environment, KeySource, Models, Script, ScriptedCatalogue, ScriptedModel,
     SearchingCatalogue,
@@ -37,9 +37,8 @@ pub(crate) fn find(
         ..loggia_models::Settings::default()
     };
     let models = Models::new(settings, environment);
-    if let Err(error) = models.find(None)
-        && error.kind == ModelErrorKind::Permanent
-    {
+    // Whoever names a model wants that one, and not a search.
+    if let (Some(_), Err(error)) = (name, models.find(None)) {
         return Err(DaemonError::UnknownModel { reason: error.message });
     }
     let look = models.look();
@@ -106,7 +105,12 @@ mod tests {
 
     #[test]
     fn endpoints_that_are_configured_have_models() {
-        let endpoint = Endpoint { name: "lab".to_owned(), kind: "openai".to_owned(), ..Endpoint::default() };
+        let endpoint = Endpoint {
+            name: "lab".to_owned(),
+            kind: "ollama".to_owned(),
+            base_url: "http://127.0.0.1:9".to_owned(),
+            ..Endpoint::default()
+        };
         let found = find(Some("lab:small"), &[endpoint], Environment::empty()).unwrap();
         assert_eq!(found.models.find(None).unwrap().info().name, ModelName("lab:small".to_owned()));
     }

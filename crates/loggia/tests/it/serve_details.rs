@@ -175,6 +175,8 @@ fn what_one_workspace_says_of_itself_is_not_for_the_others() {
     let stage =
         Stage::with_workspace("[policy]\npreset = \"full\"\n[sandbox]\nrequired = false\nnetwork = true\n");
     stage.trust("project");
+    let data = stage.path("home/.local/share/loggia");
+    std::fs::set_permissions(data, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let server = Server::start(&stage, &[]);
     let workspaces = body(&server.get_locally("/v1/workspaces"));
     let id = workspaces["workspaces"][0]["workspace_id"].as_str().unwrap();

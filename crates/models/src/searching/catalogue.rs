@@ -84,7 +84,9 @@ struct OrSearch {
 
 impl Model for OrSearch {
     fn info(&self) -> ModelInfo {
-        self.model.info()
+        let info = self.model.info();
+        // A default that is still being looked for has no provider yet; until it is found, the search would answer.
+        if info.name.0.contains(':') { info } else { self.search.info() }
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {
