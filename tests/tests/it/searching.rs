@@ -17,14 +17,14 @@ async fn searching(files: &[(&str, &str)]) -> World {
 
 /// What the turn ended with.
 fn last_reply(player: &Player) -> String {
-    let replies = player.heard.iter().filter_map(|told| match told {
+    let mut replies = player.heard.iter().filter_map(|told| match told {
         loggia_engine::Told::Event(event) => match &event.body {
             EventBody::MessageEnded { message, .. } => Some(message.text.clone()),
             _ => None,
         },
         _ => None,
     });
-    replies.last().unwrap()
+    replies.next_back().unwrap()
 }
 
 #[tokio::test]

@@ -172,7 +172,6 @@ impl Watch {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
     use loggia_domain::{Abilities, Door, Role};
 
