@@ -26,8 +26,7 @@ const LONG_ABOUT: &str = "\
 Loggia is a local-first coding-agent server: one agent, many doors.
 
 `loggia ask` puts a question or a task to the agent. `loggia serve` runs the server: durable sessions, tools under a \
-policy, approvals and undo, over HTTP and WebSocket. The other doors, the hosts and models that are not scripted are not \
-built yet.";
+policy, approvals and undo, over HTTP and WebSocket. The other doors and the hosts are not built yet.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -216,7 +215,8 @@ pub(crate) struct ServeArguments {
     pub(crate) workspaces: Vec<PathBuf>,
     /// Use this model for new sessions, as `provider:model`
     ///
-    /// There is one provider so far: `scripted:FILE` plays a script. Without a model everything works but prompts.
+    /// Several with commas between them are tried in turn. `scripted:FILE` plays a script. Without a model prompts are
+    /// answered by searching the workspace.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// Tell that the server is ready as one line of JSON

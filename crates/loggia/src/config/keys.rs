@@ -134,7 +134,7 @@ pub(crate) static MODEL_DEFAULT: Key = Key {
     path: "model.default",
     kind: ValueType::Text,
     default: text(""),
-    doc: "Model of new sessions, as `provider:model`. There is one provider so far: `scripted:FILE` plays a script. Empty means none.",
+    doc: "Model of new sessions, as `provider:model`; several with commas between them are tried in turn. `scripted:FILE` plays a script. Empty means what is found: a server on this machine, else a provider whose key is set.",
     used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("it decides who is sent the code"),
 };
