@@ -136,7 +136,7 @@ async fn a_search_replaces_a_default_that_is_none_and_nothing_else() {
 
     let late = SearchingCatalogue::behind(Arc::new(OnlyLate));
     let model = late.find(None).unwrap();
-    assert_eq!(model.info().name.0, "auto");
+    assert_eq!(model.info().name, SearchingModel::name(), "nothing is found yet");
     let said = parts(&*model, &[user("login")], &["search_text"]).await;
     assert!(matches!(&said[0], ReplyPart::Call { tool, .. } if tool == "search_text"), "{said:?}");
     assert!(late.find(Some(&named)).is_err());
