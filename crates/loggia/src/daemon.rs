@@ -102,17 +102,20 @@ type Serving = JoinSet<io::Result<()>>;
 impl House<'_> {
     async fn live(
         mut self,
-        prepared: Prepared,
+        mut prepared: Prepared,
         activated: Activated,
         telemetry: Option<Telemetry>,
     ) -> Result<(), Error> {
         let mut signals = Signals::listen().map_err(|source| DaemonError::Runtime { source })?;
         let stop = CancellationToken::new();
+        let look = prepared.take_look();
         let (engine, door) = prepared.start(stop.clone()).await?;
         let mut serving = Serving::new();
         // Whatever goes wrong from here on, what runs is stopped in order.
         let lived = match self.open(&engine, &door, activated, &stop, &mut serving).await {
             Ok(()) => {
+                // Not before: it competes with a start, and a start that fails has only that to tell.
+                look.map(tokio::spawn);
                 let unused = self.until_unused(&engine, &door);
                 until_stopped(&mut signals, &stop, &mut serving, unused).await
             }

@@ -55,10 +55,12 @@ impl Ephemeral {
         directories::make_private(places.data())?;
         directories::make_private(runtime_directory.path())?;
         let stop = CancellationToken::new();
-        let prepared = Prepared::new(settings, &places, &runtime_directory)?;
+        let mut prepared = Prepared::new(settings, &places, &runtime_directory)?;
+        let look = prepared.take_look();
         let (engine, door) = prepared.start(stop.clone()).await?;
         let house = Self { directory, runtime_directory, engine, stop, serving: TaskTracker::new() };
         house.open(door)?;
+        look.map(tokio::spawn);
         Ok(house)
     }
 

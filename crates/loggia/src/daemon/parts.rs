@@ -65,12 +65,14 @@ impl Prepared {
         })
     }
 
+    /// What is to be done in the background once requests are answered. Given out once.
+    pub(crate) fn take_look(&mut self) -> Option<BoxFuture<'static, ()>> {
+        self.look.take()
+    }
+
     /// Starts the engine and puts its door in front of it.
     pub(crate) async fn start(self, stop: CancellationToken) -> Result<(Engine, Door), DaemonError> {
-        let Self { engine: parts, engine_settings, door_settings, examine, look } = self;
-        if let Some(look) = look {
-            tokio::spawn(look);
-        }
+        let Self { engine: parts, engine_settings, door_settings, examine, look: _ } = self;
         let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
         let engine = Engine::start(parts, engine_settings).await;
         let engine = engine.map_err(|source| DaemonError::Engine { source })?;

@@ -183,7 +183,8 @@ fn a_directory_that_is_no_workspace_is_told() {
     let absent = stage.path("absent");
     let shown = stage.run(&["serve", "--addr", "127.0.0.1:0", "--workspace", absent.to_str().unwrap()]);
     assert_eq!(shown.code, Some(3), "{shown}");
-    assert!(shown.stderr.starts_with("error: cannot use `[STAGE]/absent` as a workspace"), "{shown}");
+    // What the server found out before may be in its log.
+    assert!(shown.stderr.contains("error: cannot use `[STAGE]/absent` as a workspace"), "{shown}");
 }
 
 #[test]

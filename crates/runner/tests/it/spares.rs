@@ -55,10 +55,9 @@ impl Marked {
             let mut found = None;
             eventually("a keeper that is ready", || {
                 // The outer one is our child; it is ready when it has one of its own.
-                found = children_of(std::process::id(), &mark).into_iter().find(|pid| {
-                    let inner = u32::try_from(pid.as_raw_nonzero().get()).unwrap();
-                    !children_of(inner, &mark).is_empty()
-                });
+                found = children_of(std::process::id(), &mark)
+                    .into_iter()
+                    .find(|pid| !children_of(raw(*pid), &mark).is_empty());
                 found.is_some()
             });
             found.unwrap()
@@ -86,19 +85,30 @@ fn it_is_used() {
         let marked = Marked::new();
         marked.run("true").await;
         let ready = marked.ready().await;
-        // While it runs, its keeper is the only one of ours.
         let (mark, go) = (marked.scene.mark.clone(), marked.scene.root.join("go"));
         let during = tokio::task::spawn_blocking(move || {
             eventually("the command's start", || go.with_file_name("started").exists());
-            let during = children_of(std::process::id(), &mark);
+            let its_own = has_descendant(raw(ready), "until [ -e go ]");
+            // The next one is made while it runs.
+            eventually("the next keeper", || children_of(std::process::id(), &mark).len() == 2);
             std::fs::write(go, "").unwrap();
-            during
+            its_own
         });
         let end = marked.run("touch started; until [ -e go ]; do sleep 0.01; done; echo done").await;
         assert_eq!((end.exit, end.stdout.text().as_str()), (CommandExit::Code(0), "done\n"));
-        assert_eq!(during.await.unwrap(), [ready]);
+        assert!(during.await.unwrap(), "the command is below the keeper that was ready");
         assert_ne!(marked.ready().await, ready);
     });
+}
+
+fn raw(pid: Pid) -> u32 {
+    u32::try_from(pid.as_raw_nonzero().get()).unwrap()
+}
+
+/// Whether a process below this one has this in its arguments.
+fn has_descendant(above: u32, mark: &str) -> bool {
+    !children_of(above, mark).is_empty()
+        || children_of(above, "").into_iter().any(|child| has_descendant(raw(child), mark))
 }
 
 fn it_holds_in() {
@@ -108,10 +118,14 @@ fn it_holds_in() {
         marked.ready().await;
         std::fs::write(marked.scene.root.join("news"), "made after the keeper\n").unwrap();
         let secret = marked.scene.data.join("token");
-        let end = marked.run(&format!("cat news; cat {}; touch .git/hooks/x", secret.display())).await;
+        let line = format!("cat news; cat {}; touch .git/hooks/x", secret.display());
+        let mut spec = marked.scene.spec(&line);
+        spec.confinement.read_only = vec![marked.scene.root.join(".git/hooks")];
+        let end = marked.run_as(spec).await;
         assert_eq!(end.sandbox, SandboxLevel::Isolated);
         assert_eq!(end.stdout.text(), "made after the keeper\n");
         assert!(!end.stderr.text().contains(SECRET), "{}", end.stderr.text());
+        assert!(!marked.scene.root.join(".git/hooks/x").exists());
     });
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A program in namespaces of its own needs two keepers, one outside and one inside, and that is two starts of our
 //! executable before the program's own. Whoever runs one command after another would wait for them every time. So
-//! a [`Keeper`] may keep one such pair ready: made when a program has ended, given to the next one.
+//! a [`Keeper`] may keep one such pair ready: made when a program has started, given to the next one.
 //!
 //! Knows that a pair is waiting and whether it is still good. Refuses to know what it will run: what the program may
 //! reach is told to the keeper inside with the order, as to any other.
@@ -60,7 +60,7 @@ impl Ready {
     }
 
     /// Sends it away and waits until it is gone.
-    async fn dismiss(mut self) {
+    pub(super) async fn dismiss(mut self) {
         drop(self.socket);
         if let Err(error) = self.process.wait().await {
             tracing::warn!(%error, "a keeper that was not needed cannot be reaped");

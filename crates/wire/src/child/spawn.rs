@@ -111,14 +111,24 @@ async fn attempt(
     let (ends, given) = Pipes::new(spec.streams).map_err(keeper_failed)?;
     let word = confinement.as_ref().and_then(word_for);
     let (process, ours) = match word {
-        Some(word) => isolating_keeper(keeper, word).map_err(keeper_failed)?,
-        None => start_keeper(keeper, confinement.as_ref(), &program)?,
+        Some(word) => isolating_keeper(keeper, word, &given).map_err(keeper_failed)?,
+        None => {
+            let (process, ours) = start_keeper(keeper, confinement.as_ref(), &program)?;
+            hand_over(&ours, &given).map_err(keeper_failed)?;
+            (process, ours)
+        }
     };
-    // Sent before the first answer is read: it is little, and fits into the socket's buffer.
-    hand_over(&ours, given).map_err(keeper_failed)?;
+    // While we hold them, their other ends never see the end.
+    drop(given);
     let has_own_root = confinement.as_ref().is_some_and(|held| held.roads.iter().any(Road::has_own_root));
     let mut line = Line::new(ours).map_err(keeper_failed)?;
     let (pid, held) = line.begin(&program, &order_of(spec, confinement)).await?;
+    // Made while this program runs, the next one's keeper is ready when it ends, however soon the next one comes.
+    let prepare = {
+        let keeper = keeper.clone();
+        move || word.into_iter().for_each(|word| spare::prepare(&keeper, word))
+    };
+    prepare();
     // Inside, process numbers are others; the keeper we started is the one we can see.
     let keeper_pid = process.id().and_then(|pid| i32::try_from(pid).ok());
     let pid = keeper_pid.filter(|_| has_own_root).unwrap_or(pid);
@@ -131,13 +141,8 @@ async fn attempt(
             (None, Some(tokio::spawn(drain)))
         }
     };
-    let successor = keeper.clone();
-    let then = move || {
-        if let Some(word) = word {
-            spare::prepare(&successor, word);
-        }
-    };
-    let exit = super::process::watch(spec.name.clone(), pid, process, line.reports, then);
+    // And once more at its end: a program may run for longer than a keeper waits.
+    let exit = super::process::watch(spec.name.clone(), pid, process, line.reports, prepare);
     tracing::debug!(child = %spec.name, pid, %program, held = held.level.name(), "started");
     Ok(Child {
         name: spec.name.clone(),
@@ -234,13 +239,23 @@ fn word_for(confinement: &Confinement) -> Option<u8> {
     (confinement.roads.first() == Some(&Road::Namespaces)).then_some(word)
 }
 
-/// A keeper in namespaces of its own, which waits for its order: the one that is ready, or a new one.
-fn isolating_keeper(keeper: &Keeper, word: u8) -> std::io::Result<(tokio::process::Child, StdUnixStream)> {
-    let ready = match keeper.spare.as_ref().and_then(|spare| spare.take(word)) {
-        Some(ready) => ready,
-        None => start_isolating_keeper(keeper, word)?,
-    };
-    Ok((ready.process, ready.socket))
+/// A keeper in namespaces of its own, which has the pipes and waits for its order: the one that is ready, or a new one.
+fn isolating_keeper(
+    keeper: &Keeper,
+    word: u8,
+    given: &[OwnedFd; 3],
+) -> std::io::Result<(tokio::process::Child, StdUnixStream)> {
+    if let Some(ready) = keeper.spare.as_ref().and_then(|spare| spare.take(word)) {
+        match hand_over(&ready.socket, given) {
+            Ok(()) => return Ok((ready.process, ready.socket)),
+            // Died just now. It was told nothing yet, so another can be told all.
+            Err(error) => tracing::debug!(%error, "the keeper that was ready is gone"),
+        }
+        tokio::spawn(ready.dismiss());
+    }
+    let fresh = start_isolating_keeper(keeper, word)?;
+    hand_over(&fresh.socket, given)?;
+    Ok((fresh.process, fresh.socket))
 }
 
 /// Starts a keeper and has it make namespaces.
@@ -296,7 +311,9 @@ fn over(socket: StdUnixStream, mut command: Command) -> std::io::Result<tokio::p
 }
 
 /// Sends the program's ends of the pipes to the keeper.
-fn hand_over(socket: &StdUnixStream, given: [OwnedFd; 3]) -> std::io::Result<()> {
+///
+/// Before the first answer is read: it is little, and fits into the socket's buffer.
+fn hand_over(socket: &StdUnixStream, given: &[OwnedFd; 3]) -> std::io::Result<()> {
     let ends = given.each_ref().map(AsFd::as_fd);
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
