@@ -143,6 +143,8 @@ fn good_answer(endpoint: &Endpoint, facts: &Facts, status: u16) -> Response {
         (None, Some(media)) if media.ends_with("json") && media != super::facts::LINES => {
             answer.content(media, Content::new(Some(Object::with_type(Type::Object)))).build()
         }
+        // Of any kind, and so of any shape: one of the page's files is JSON.
+        (None, Some(media @ "*/*")) => answer.content(media, Content::default()).build(),
         (None, Some(media)) => answer.content(media, text()).build(),
         (None, None) => answer.build(),
     }
