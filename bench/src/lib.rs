@@ -3,7 +3,9 @@
 //! Machines are shared and noisy: contenders take turns within a round, every figure is a median over rounds,
 //! and what counts is the ratio to the floor measured beside it.
 
+pub mod ask;
 pub mod engine;
 pub mod http;
 pub mod measure;
+mod rows;
 pub mod wire;

@@ -5,7 +5,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use loggia_bench::wire::{flood, run};
-use loggia_bench::{engine, http};
+use loggia_bench::{ask, engine, http};
 
 #[derive(Debug, Parser)]
 #[command(about = "Loggia's benchmarks: ratios and medians, measured side by side in one run")]
@@ -53,6 +53,15 @@ enum What {
         part: http::Part,
         /// Rounds after the warm-up.
         #[arg(long, default_value_t = 5)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// The command line, with a daemon that runs and one that it has to start.
+    Ask {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 9)]
         rounds: usize,
         /// Print JSON Lines instead of tables.
         #[arg(long)]
@@ -108,6 +117,7 @@ fn main() -> Result<()> {
         What::Part { part, rounds, json } => tell(&part.here(rounds)?, rounds, json),
         What::Http { rounds, json } => tell(&http::all(rounds)?, rounds, json),
         What::HttpPart { part, rounds, json } => tell(&part.here(rounds)?, rounds, json),
+        What::Ask { rounds, json } => tell(&ask::all(rounds)?, rounds, json),
         What::Listen => http::listen(),
         What::Bare => http::bare(),
         What::Profile { large, floor, pipes } => runtime()?.block_on(run::profile(large, floor, pipes)),

@@ -26,6 +26,8 @@ enum Suite {
     Engine,
     /// Requests, streams to many clients, idle sockets, and whole turns of the daemon
     Http,
+    /// The command line: its start, its first word, a long reply into a pipe, memory
+    Ask,
 }
 
 /// Runs a suite.
@@ -34,10 +36,11 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Suite::Wire => "wire",
         Suite::Engine => "engine",
         Suite::Http => "http",
+        Suite::Ask => "ask",
     };
     let json = arguments.json.then_some("--json");
-    if let Suite::Http = arguments.suite {
-        // The benchmark starts the daemon that lies beside it.
+    if let Suite::Http | Suite::Ask = arguments.suite {
+        // The benchmark starts the program that lies beside it.
         shell::run(&mut shell::cargo([
             "build",
             "--quiet",

@@ -41,6 +41,8 @@ pub enum Limit {
     ShareOfFloor(f64),
     /// The value is so many times the floor, or less.
     TimesFloor(f64),
+    /// The value is the floor and so much more, or less.
+    OverFloor(f64),
 }
 
 impl Figure {
@@ -73,6 +75,7 @@ impl Figure {
             Limit::AtLeast(least) => self.value >= least,
             Limit::ShareOfFloor(share) => ratio >= share,
             Limit::TimesFloor(times) => ratio <= times,
+            Limit::OverFloor(more) => self.floor.is_some_and(|floor| self.value <= floor + more),
         });
         self
     }
@@ -108,6 +111,7 @@ pub fn render(figures: &[Figure]) -> String {
                 Limit::AtLeast(least) => format!("at least {}", number(least)),
                 Limit::ShareOfFloor(share) => format!("at least {share:.2}"),
                 Limit::TimesFloor(times) => format!("at most {times:.2}"),
+                Limit::OverFloor(more) => format!("at most {} more", number(more)),
             };
             let _ = write!(text, "   {limit}: {}", if met { "kept" } else { "MISSED" });
         }

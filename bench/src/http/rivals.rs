@@ -12,6 +12,7 @@ use crate::engine::Figure;
 use crate::engine::report::Limit;
 use crate::engine::world::threads;
 use crate::measure::median;
+use crate::rows::{Row, Rows};
 
 const PART: &str = "The daemon, with a scripted model";
 
@@ -32,10 +33,9 @@ const ONE_TOKEN: &str = "[[reply]]\nrepeat = true\nparts = [{ text = \"tok \" }]
 /// Measures the daemon and the floor in turn.
 pub(super) fn measure(rounds: usize) -> Result<Vec<Figure>> {
     threads()?.block_on(async {
-        let mut rows = Rows::default();
+        let mut rows = Rows::new(PART, ROWS);
         for round in 0..=rounds {
             progress(&format!("the daemon: round {round} of {rounds}"));
-            // The first warms up what the system keeps of the program and its libraries.
             rows.keep = round > 0;
             start(&mut rows).await?;
             turns(&mut rows).await?;
@@ -47,80 +47,24 @@ pub(super) fn measure(rounds: usize) -> Result<Vec<Figure>> {
     })
 }
 
-/// What is measured: its name, unit and bar.
-#[derive(Debug, Clone, Copy)]
-struct Row {
-    what: &'static str,
-    unit: &'static str,
-    limit: Option<Bar>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Bar {
-    AtMost(f64),
-    AtLeast(f64),
-}
-
 const fn row(what: &'static str, unit: &'static str, limit: f64) -> Row {
-    Row { what, unit, limit: Some(Bar::AtMost(limit)) }
+    Row::limited(what, unit, Limit::AtMost(limit))
 }
 
 const START: Row = row("started, to the first answer", "ms", 15.0);
 const IDLE: Row = row("resident when idle", "MiB", 25.0);
 const OPEN: Row = row("open a session", "ms", 5.0);
-const FIRST: Row = Row { what: "first turn of one token", unit: "ms", limit: None };
+const FIRST: Row = Row::free("first turn of one token", "ms");
 const WARM: Row = row("warm turn of one token, written durably", "ms", 5.0);
 const COMMAND: Row = row("turn with one command", "ms", 15.0);
 const REPLY: Row = row("reply of 5,000 tokens", "ms", 100.0);
 const REPLY_CPU: Row = row("CPU of it", "s", 0.10);
 const REPLY_RESIDENT: Row = row("resident after it", "MiB", 40.0);
 const AT_ONCE: Row = row("8 sessions at once, one token, median", "ms", 15.0);
-const STREAMING: Row =
-    Row { what: "8 sessions streaming", unit: "tokens/s", limit: Some(Bar::AtLeast(60_000.0)) };
+const STREAMING: Row = Row::limited("8 sessions streaming", "tokens/s", Limit::AtLeast(60_000.0));
 
-const ROWS: [Row; 11] =
-    [START, IDLE, OPEN, FIRST, WARM, COMMAND, REPLY, REPLY_CPU, REPLY_RESIDENT, AT_ONCE, STREAMING];
-
-/// Everything measured so far, by row: ours and the floor's.
-#[derive(Debug)]
-struct Rows {
-    keep: bool,
-    values: Vec<(Vec<f64>, Vec<f64>)>,
-}
-
-impl Default for Rows {
-    fn default() -> Self {
-        Self { keep: false, values: vec![Default::default(); ROWS.len()] }
-    }
-}
-
-impl Rows {
-    fn take(&mut self, row: &Row, bare: bool, value: f64) {
-        let index = ROWS.iter().position(|other| other.what == row.what);
-        if let Some((ours, floor)) = index.and_then(|index| self.values.get_mut(index))
-            && self.keep
-        {
-            if bare { floor } else { ours }.push(value);
-        }
-    }
-
-    fn figures(mut self) -> Vec<Figure> {
-        let mut figures = Vec::new();
-        for (row, (ours, floor)) in ROWS.iter().zip(&mut self.values) {
-            let value = median(ours);
-            let mut figure = Figure::new(PART, row.what, value, row.unit);
-            if !floor.is_empty() {
-                figure = figure.beside(median(floor));
-            }
-            figures.push(match row.limit {
-                Some(Bar::AtMost(most)) => figure.limited(Limit::AtMost(most)),
-                Some(Bar::AtLeast(least)) => figure.limited(Limit::AtLeast(least)),
-                None => figure,
-            });
-        }
-        figures
-    }
-}
+const ROWS: &[Row] =
+    &[START, IDLE, OPEN, FIRST, WARM, COMMAND, REPLY, REPLY_CPU, REPLY_RESIDENT, AT_ONCE, STREAMING];
 
 /// The daemon with this script, and the floor.
 fn contenders(script: &str) -> Result<[Running; 2]> {

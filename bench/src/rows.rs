@@ -1,0 +1,78 @@
+//! Rows of a table that fills up round by round: ours, and what the floor takes for the same.
+
+use crate::engine::Figure;
+use crate::engine::report::Limit;
+use crate::measure::median;
+
+/// What is measured: its name, unit and bar.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    pub(crate) what: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) limit: Option<Limit>,
+}
+
+impl Row {
+    /// One that has a bar.
+    pub(crate) const fn limited(what: &'static str, unit: &'static str, limit: Limit) -> Self {
+        Self { what, unit, limit: Some(limit) }
+    }
+
+    /// One that only orients.
+    pub(crate) const fn free(what: &'static str, unit: &'static str) -> Self {
+        Self { what, unit, limit: None }
+    }
+}
+
+/// Everything measured so far.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    part: &'static str,
+    rows: &'static [Row],
+    /// Whether values count: those of a first round warm up what the system keeps of programs and libraries.
+    pub(crate) keep: bool,
+    /// By row: ours and the floor's.
+    values: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Rows {
+    pub(crate) fn new(part: &'static str, rows: &'static [Row]) -> Self {
+        Self { part, rows, keep: false, values: vec![Default::default(); rows.len()] }
+    }
+
+    /// Takes a value of ours.
+    pub(crate) fn ours(&mut self, row: &Row, value: f64) {
+        self.take(row, false, value);
+    }
+
+    /// Takes a value of the floor.
+    pub(crate) fn floor(&mut self, row: &Row, value: f64) {
+        self.take(row, true, value);
+    }
+
+    /// Takes a value of ours or of the floor.
+    pub(crate) fn take(&mut self, row: &Row, is_floor: bool, value: f64) {
+        let index = self.rows.iter().position(|other| other.what == row.what);
+        if let Some((ours, floor)) = index.and_then(|index| self.values.get_mut(index))
+            && self.keep
+        {
+            if is_floor { floor } else { ours }.push(value);
+        }
+    }
+
+    /// The medians.
+    pub(crate) fn figures(mut self) -> Vec<Figure> {
+        let mut figures = Vec::new();
+        for (row, (ours, floor)) in self.rows.iter().zip(&mut self.values) {
+            let mut figure = Figure::new(self.part, row.what, median(ours), row.unit);
+            if !floor.is_empty() {
+                figure = figure.beside(median(floor));
+            }
+            figures.push(match row.limit {
+                Some(limit) => figure.limited(limit),
+                None => figure,
+            });
+        }
+        figures
+    }
+}
