@@ -7,17 +7,10 @@ use serde_json::json;
 use crate::support::Workspace;
 
 /// Runs git as nobody in particular, with no configuration but the repository's.
-#[expect(clippy::disallowed_methods, reason = "the real git is what ours is compared with")]
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
-    let output = std::process::Command::new("git")
+    let output = loggia_testkit::git::git(directory)
         .args(["-c", "core.quotePath=false", "-c", "protocol.file.allow=always"])
         .args(arguments)
-        .current_dir(directory)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("HOME", directory)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .envs([("GIT_AUTHOR_NAME", "Ada Löve"), ("GIT_AUTHOR_EMAIL", "ada@example.org")])
         .envs([("GIT_COMMITTER_NAME", "Bob"), ("GIT_COMMITTER_EMAIL", "bob@example.org")])
         .envs(dates())
