@@ -292,6 +292,21 @@ fn the_overlay_and_the_policy_hold_for_git_too() {
     assert!(diff.contains("-1\n+2\n"), "{diff}");
     assert!(!diff.contains("secret"), "{diff}");
     git(&workspace.path(), &["add", "secret"]);
+    assert_eq!(
+        workspace.call("git_diff", json!({"staged": true})),
+        "[nothing is staged among the files that may be shown; others are left out]"
+    );
+}
+
+#[test]
+fn what_is_left_out_is_not_called_unchanged() {
+    let mut workspace = repository(&[("a", "1\n"), ("secret", "1\n")]);
+    workspace.write("secret", b"changed\n");
+    workspace.deny("secret");
+    const REST: &str = "among the files that may be shown; others are left out]";
+    assert_eq!(workspace.call("git_diff", json!({})), format!("[no changes that are not staged {REST}"));
+    assert_eq!(workspace.call("git_status", json!({})), format!("## main\n[nothing to commit {REST}"));
+    // Nothing hidden has been staged, and that is known without looking into it.
     assert_eq!(workspace.call("git_diff", json!({"staged": true})), "[nothing is staged]");
 }
 
