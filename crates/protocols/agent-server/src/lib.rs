@@ -40,7 +40,7 @@ pub use context::{
     ActiveEditor, Commit, Diagnostic, EditorContext, GitContext, LineRange, Mention, OpenEditor, Position,
     Selection, Severity, SlashCommand, TerminalOutput,
 };
-pub use decode::DecodeError;
+pub use decode::{DecodeError, ReadFields};
 pub use error::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetails, ServerError};
 pub use http::{
     BODIES, Budget, CONTROL_VERSION, ChangesParams, ChangesResult, CheckState, CommandMode,

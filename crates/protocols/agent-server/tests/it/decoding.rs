@@ -61,8 +61,8 @@ fn an_unknown_type_is_named() {
 
 #[test]
 fn a_type_that_is_no_text_or_comes_twice_is_refused() {
-    check(r#"{"type":7}"#, "wrong shape | /type | expected a string");
-    check(r#"{"type":"client.cancel","type":"client.hello"}"#, "wrong shape | /type | expected one string");
+    check(r#"{"type":7}"#, "wrong shape | /type | must be text");
+    check(r#"{"type":"client.cancel","type":"client.hello"}"#, "wrong shape | /type | must be there once");
 }
 
 #[test]
