@@ -85,7 +85,7 @@ impl ApprovalResponse {
     /// The rules between fields, which their types alone cannot state.
     ///
     /// # Errors
-    /// When the scope needs a field that is absent.
+    /// When the scope needs a field that is absent, or hunks are named in two ways.
     pub fn check(&self) -> Result<(), FieldError> {
         let missing = |field: &str, scope: &str| {
             Err(FieldError::at(field, format!("`{field}` is needed when the scope is `{scope}`")))
@@ -93,7 +93,16 @@ impl ApprovalResponse {
         match self.scope {
             Some(ApprovalScope::File) if self.file_path.is_none() => missing("file_path", "file"),
             Some(ApprovalScope::Hunk) if self.file_path.is_none() => missing("file_path", "hunk"),
-            Some(ApprovalScope::Hunk) if self.hunk_index.is_none() => missing("hunk_index", "hunk"),
+            Some(ApprovalScope::Hunk) => match (self.hunk_index, &self.hunk_indexes) {
+                (None, None) => missing("hunk_index", "hunk"),
+                (Some(_), Some(_)) => {
+                    Err(FieldError::at("hunk_indexes", "either this or `hunk_index`, not both"))
+                }
+                (None, Some(indexes)) if indexes.is_empty() => {
+                    Err(FieldError::at("hunk_indexes", "must name a hunk"))
+                }
+                _ => Ok(()),
+            },
             _ => Ok(()),
         }
     }

@@ -66,9 +66,9 @@ pub use limits::{
 pub use message::{CLIENT, MESSAGES, Message, SERVER, Tagged};
 pub use schema::{SCHEMAS, SchemaInfo};
 pub use server::{
-    ClientEcho, CommandRequestApproval, Hunk, MessageFinal, ModelCapability, ModelInfo, NoticeKind,
-    OutputStream, PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage, RetrieveStatus,
-    ServerCapability, ServerHello, ServerInfo, ServerMessage, SessionNotice, SessionState,
+    ClientEcho, CommandRequestApproval, Decided, DoorName, Hunk, MessageFinal, ModelCapability, ModelInfo,
+    NoticeKind, OutputStream, PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage,
+    RetrieveStatus, ServerCapability, ServerHello, ServerInfo, ServerMessage, SessionNotice, SessionState,
     SessionStateUpdate, Stamp, Thinking, Token, TokenUsage, ToolExecute, ToolOutput, ToolRequestApproval,
     ToolStatus, UnknownCapability,
 };

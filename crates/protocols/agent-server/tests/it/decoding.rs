@@ -111,6 +111,17 @@ fn a_hunk_or_file_decision_must_name_its_target() {
         &response(r#","remember":"forever""#),
         "wrong shape | /remember | unknown variant `forever`, expected one of `once`, `session`, `workspace`",
     );
+    check(
+        &response(r#","scope":"hunk","file_path":"a","hunk_index":0,"hunk_indexes":[1]"#),
+        "wrong shape | /hunk_indexes | either this or `hunk_index`, not both",
+    );
+    check(
+        &response(r#","scope":"hunk","file_path":"a","hunk_indexes":[]"#),
+        "wrong shape | /hunk_indexes | must name a hunk",
+    );
+    let text = response(r#","scope":"hunk","file_path":"a","hunk_indexes":[0,2]"#);
+    let ClientMessage::ApprovalResponse(answer) = ClientMessage::decode(&text).unwrap() else { panic!() };
+    assert_eq!(answer.hunk_indexes, Some(vec![0, 2]));
     let text = response(r#","scope":"hunk","file_path":"a","hunk_index":2,"remember":"session""#);
     let ClientMessage::ApprovalResponse(answer) = ClientMessage::decode(&text).unwrap() else { panic!() };
     assert_eq!(

@@ -264,7 +264,8 @@ export class Transcript {
     this.turn(true, "Waiting for an answer");
   }
 
-  state({ state, seq }) {
+  state({ state, decided, seq }) {
+    if (decided) this.questions.get(decided.request_id)?.decided(decided, this.name);
     const open = new Set(state.pending_approvals);
     const applied = new Set(state.applied_patches);
     for (const question of this.questions.values()) {
