@@ -289,6 +289,7 @@ export class Transcript {
       else this.others.delete(by);
     } else {
       this.closeReply();
+      if (kind === "continued") this.turn(true, "Going on");
       this.notice(sentence(files?.length ? `${message} (${files.join(", ")})` : message), { seq });
       if (title) this.renamed?.(title);
     }
