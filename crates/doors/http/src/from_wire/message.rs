@@ -21,7 +21,7 @@ impl ReadFields for OurWords {
     fn read_fields<M: Message>(&self, text: &str) -> Result<M, FieldError> {
         body::read_message(text).map_err(|fault| {
             let whole = FieldError::whole(fault.message().to_owned());
-            fault.steps().fold(whole, |error, step| error.inside(step))
+            fault.steps().fold(whole, FieldError::inside)
         })
     }
 }
