@@ -38,9 +38,6 @@ const MAX_DECIDED: usize = 128;
 /// Applied changes that are known by their ids: more than one turn makes, so that clients see what became of theirs.
 pub const MAX_APPLIED: usize = 1024;
 
-/// The session that stores say an imported journal was split from: none that is here.
-const ELSEWHERE: [u8; 16] = [0; 16];
-
 /// Everything a session is between two events.
 ///
 /// Whoever looks at it has a copy, and each event is taken in beside the copies that are held. So what is large is
@@ -341,7 +338,7 @@ impl State {
 
     /// Whether what was copied is, or may be, from elsewhere: the session was imported, or split from such a one.
     pub(crate) fn is_imported(&self) -> bool {
-        self.opened.forked_from.is_some_and(|(from, _)| *from.bytes() == ELSEWHERE)
+        self.opened.forked_from.is_some_and(|(from, _)| from == SessionId::ELSEWHERE)
     }
 
     fn start_turn(&mut self, event: &Event, instruction: &Instruction, by: &Actor, queued: Option<Seq>) {

@@ -151,9 +151,9 @@ async fn a_running_turn_is_cancelled_continued_and_cut_by_removing_the_session()
     assert_eq!(house.get(&format!("/v1/sessions/{id}")).await.json()["status"], "running");
     assert_eq!(house.ask("POST", &path("continue"), "").await.problem(), "409 conflict");
     let cancelled = house.ask("POST", &path("cancel"), "").await.ok(200).json();
-    assert_eq!(cancelled["status"], "idle");
+    assert_eq!((&cancelled["status"], &cancelled["can_continue"]), (&json!("idle"), &json!(true)));
     let goes_on = house.ask("POST", &path("continue"), "").await.ok(200).json();
-    assert_eq!(goes_on["status"], "running");
+    assert_eq!((&goes_on["status"], goes_on.get("can_continue")), (&json!("running"), None));
     house.ask("DELETE", &format!("/v1/sessions/{id}"), "").await.ok(204);
     assert_eq!(house.get(&format!("/v1/sessions/{id}")).await.problem(), "404 not-found");
 }
