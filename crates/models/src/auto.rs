@@ -1,7 +1,7 @@
 //! The model when none was named: one on this machine, else one whose key is set.
 //!
 //! What always holds: nobody waits for the search but a reply, and the search itself takes no longer than the time-outs
-//! for servers on this machine say. What was found is kept until it cannot be reached.
+//! for servers on this machine and the limit of the keyring say. What was found is kept until it cannot be reached.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -11,6 +11,9 @@ use crate::keyring::{Asked, MAX_KEY_BYTES};
 use crate::provider::Provider;
 use crate::{Environment, KeySource, Keyring, KeyringError, Secret};
 
+/// The place of a key that was in the keyring.
+pub(crate) const KEYRING: &str = "the keyring";
+
 /// Why a key could not be had.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeyError {
@@ -56,7 +59,7 @@ impl Keys {
             return at_hand;
         }
         match (keyring.read(&provider.name).await, at_hand) {
-            (Ok(Some(key)), _) => Ok(Some(Found { key, place: "the keyring".to_owned() })),
+            (Ok(Some(key)), _) => Ok(Some(Found { key, place: KEYRING.to_owned() })),
             (Ok(None), Err(KeyError::Missing { hint })) => {
                 let hint = format!("{hint}, or keep it in the keyring under `{}`", provider.name);
                 Err(KeyError::Missing { hint })

@@ -81,7 +81,7 @@ pub(crate) async fn names(
     limit: Duration,
 ) -> Result<Vec<String>, ModelError> {
     let wrong = |error| not_configured(format!("`{}`: {error}", provider.name));
-    let key = shelf.keys.find(provider).await.map_err(wrong)?.map(|found| found.key);
+    let key = shelf.keys.find(provider).await.map_err(wrong)?;
     let blame = Blame { provider, model: None, key: key.as_ref() };
     let mut url = provider.address.join(match provider.kind {
         EndpointKind::Ollama => "api/tags",

@@ -6,6 +6,8 @@
 mod calls;
 mod failure;
 mod known;
+mod lines;
+mod ollama;
 mod quiet;
 mod reply;
 mod request;
@@ -24,7 +26,7 @@ use loggia_domain::{
 };
 
 use crate::address::Address;
-use crate::keys::{KeyError, Keys};
+use crate::keys::{Found, KeyError, Keys};
 use crate::{Effort, EndpointKind, KeySource, Override, Secret, TimeOuts};
 
 pub(crate) use failure::Blame;
@@ -43,8 +45,8 @@ const HOSTED_CONTEXT: u64 = 128_000;
 /// The same for a server on one's own machine.
 const LOCAL_CONTEXT: u64 = 32_768;
 
-/// The same for Ollama, which drops the beginning of what is too long without a word. Its own default is lower still
-/// on small machines.
+/// What Ollama is told to look at: its own default is too little to work with on most machines, and what a model could
+/// look at at most takes more memory than most machines have.
 const OLLAMA_CONTEXT: u64 = 16_384;
 
 /// An endpoint, ready to be asked.
@@ -89,7 +91,8 @@ impl Provider {
             info.context_tokens = LOCAL_CONTEXT;
         }
         if self.kind == EndpointKind::Ollama {
-            info.context_tokens = self.ollama_context.unwrap_or(OLLAMA_CONTEXT);
+            let most = known::find(model).map_or(u64::MAX, |known| known.context_tokens);
+            info.context_tokens = self.ollama_context.unwrap_or_else(|| OLLAMA_CONTEXT.min(most));
         }
         if local {
             info.price = Some(loggia_domain::Price::FREE);
@@ -103,9 +106,9 @@ impl Provider {
     }
 
     /// The headers of every request.
-    pub(crate) fn headers(&self, key: Option<&Secret>) -> Vec<(String, String)> {
+    pub(crate) fn headers(&self, key: Option<&Found>) -> Vec<(String, String)> {
         let mut headers = Vec::new();
-        if let Some(key) = key.map(Secret::expose) {
+        if let Some(key) = key.map(|found| found.key.expose()) {
             headers.push(match self.kind {
                 EndpointKind::OpenAi | EndpointKind::Ollama => {
                     ("authorization".to_owned(), format!("Bearer {key}"))
@@ -122,13 +125,14 @@ impl Provider {
     }
 
     /// Where a reply is asked for. Everything about the request's head is said here, so that the key goes nowhere else.
-    fn target(&self, model: &str, key: Option<&Secret>) -> ServiceTarget {
+    fn target(&self, model: &str, key: Option<&Found>) -> ServiceTarget {
         let (adapter, service) = match self.kind {
             // It does not count thoughts among the tokens out; the library does it then.
             EndpointKind::OpenAi if self.name == "xai" => (AdapterKind::Xai, "chat/completions".to_owned()),
             EndpointKind::OpenAi => (AdapterKind::OpenAI, "chat/completions".to_owned()),
             EndpointKind::Anthropic => (AdapterKind::Anthropic, "messages".to_owned()),
             EndpointKind::Gemini => (AdapterKind::Gemini, format!("models/{model}:streamGenerateContent")),
+            // Asked without the library.
             EndpointKind::Ollama => (AdapterKind::Ollama, "api/chat".to_owned()),
         };
         let mut url = self.address.join(&service);
@@ -156,13 +160,13 @@ pub(crate) struct ProviderModel {
 
 impl ProviderModel {
     /// Its key, if it needs one.
-    async fn key(&self) -> Result<Option<Secret>, ModelError> {
+    async fn key(&self) -> Result<Option<Found>, ModelError> {
         let found = self.keys.find(&self.provider).await;
         // It was looked up when a keyring could still have had it. Whoever named this model is told, and not answered
         // by another.
         let message = |error: KeyError| format!("`{}`: {error}", self.provider.name);
         let missing = |error| ModelError { kind: ModelErrorKind::Permanent, message: message(error) };
-        Ok(found.map_err(missing)?.map(|found| found.key))
+        found.map_err(missing)
     }
 }
 

@@ -9,5 +9,6 @@ mod fallback;
 mod keyring;
 mod logs;
 mod mock;
+mod ollama;
 mod scripted;
 mod searching;
