@@ -129,6 +129,18 @@ pub enum Effort {
     High,
 }
 
+impl Effort {
+    /// The effort with this name in settings.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "low" => Some(Self::Low),
+            "medium" => Some(Self::Medium),
+            "high" => Some(Self::High),
+            _ => None,
+        }
+    }
+}
+
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeOuts {

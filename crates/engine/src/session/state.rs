@@ -249,7 +249,7 @@ impl State {
                 self.model = Some(model.clone());
                 self.stand_in = None;
             }
-            EventBody::ModelSwitched { from, to, .. } => self.stand_in(from, to),
+            EventBody::ModelSwitched { from, to, .. } => self.switch(from, to),
             // A fork is there to be used, whatever became of the session it was split from.
             EventBody::SessionClosed { .. } if self.is_copied(event.seq) && !self.is_imported() => {}
             EventBody::SessionClosed { .. } => self.closed = true,
@@ -372,7 +372,7 @@ impl State {
         self.history.push(event.seq, Said::User { instruction: instruction.clone(), by: by.clone() });
     }
 
-    fn stand_in(&mut self, from: &ModelName, to: &ModelName) {
+    fn switch(&mut self, from: &ModelName, to: &ModelName) {
         let returned = self.stand_in.as_ref().is_some_and(|stand_in| stand_in.instead_of == *to);
         let stands = || StandIn { instead_of: from.clone(), model: to.clone() };
         self.stand_in = (!returned).then(stands);
