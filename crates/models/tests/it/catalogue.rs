@@ -2,7 +2,7 @@
 
 use loggia_domain::{ModelAbilities, ModelCatalogue, ModelErrorKind, ModelName, Price};
 use loggia_models::{
-    Endpoint, EndpointKind, Environment, KeySource, KeyState, Models, Override, Reach, Secret, Settings,
+    Endpoint, EndpointKind, Environment, KeySource, KeyState, Models, Override, Reach, Settings,
 };
 
 use crate::contract::{KEY, ask, hear, settings};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use loggia_models::{Environment, Secret, SystemKeyring};
+use loggia_models::{Environment, KeyringError, Secret, SystemKeyring};
 
 /// Processes that end with the test.
 struct Running(Vec<Child>);
@@ -21,10 +21,10 @@ impl Drop for Running {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test that starts a service nobody else needs")]
-fn command(program: &str, home: &Path) -> Command {
+fn command(program: &str, home: &Path, runtime: &Path) -> Command {
     let mut command = Command::new(program);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    command.env_clear().env("PATH", path).env("HOME", home).env("XDG_RUNTIME_DIR", home);
+    command.env_clear().env("PATH", path).env("HOME", home).env("XDG_RUNTIME_DIR", runtime);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     command
 }
@@ -46,11 +46,11 @@ const CONFIGURATION: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
 /// A bus, and its address; nothing where it is not installed.
-fn bus(home: &Path, running: &mut Running) -> Option<String> {
-    let configuration = home.join("bus.conf");
-    let socket = home.join("bus");
+fn bus(runtime: &Path, running: &mut Running) -> Option<String> {
+    let configuration = runtime.join("bus.conf");
+    let socket = runtime.join("bus");
     std::fs::write(&configuration, CONFIGURATION.replace("SOCKET", socket.to_str().unwrap())).unwrap();
-    let mut started = command("dbus-daemon", home);
+    let mut started = command("dbus-daemon", runtime, runtime);
     started.arg("--config-file").arg(&configuration).args(["--nofork", "--print-address"]);
     let mut child = started.spawn().ok()?;
     let mut address = String::new();
@@ -60,12 +60,21 @@ fn bus(home: &Path, running: &mut Running) -> Option<String> {
     Some(address.trim().to_owned())
 }
 
-/// The service, with a keyring that has a password; nothing where it is not installed.
-fn service(home: &Path, address: &str, running: &mut Running) -> Option<SystemKeyring> {
-    let mut started = command("gnome-keyring-daemon", home);
+/// The service, on a bus of its own, with a keyring that has a password; nothing where it is not installed.
+fn service(home: &Path, runtime: &Path, locked: bool, running: &mut Running) -> Option<SystemKeyring> {
+    let address = &*bus(runtime, running)?;
+    let mut started = command("gnome-keyring-daemon", home, runtime);
     started.env("DBUS_SESSION_BUS_ADDRESS", address).stdin(Stdio::piped());
-    let mut child = started.args(["--foreground", "--unlock", "--components=secrets"]).spawn().ok()?;
-    child.stdin.take().unwrap().write_all(b"a password").unwrap();
+    started.args(["--foreground", "--components=secrets"]);
+    if !locked {
+        started.arg("--unlock");
+    }
+    let mut child = started.spawn().ok()?;
+    let mut password = child.stdin.take().unwrap();
+    if !locked {
+        password.write_all(b"a password").unwrap();
+    }
+    drop(password);
     running.0.push(child);
     let keyring = SystemKeyring::new(&Environment::from([("DBUS_SESSION_BUS_ADDRESS", address)]));
     let begun = Instant::now();
@@ -76,12 +85,11 @@ fn service(home: &Path, address: &str, running: &mut Running) -> Option<SystemKe
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that did not run says so")]
 fn gnome_keyring_keeps_keys() {
-    let home = tempfile::tempdir().unwrap();
+    let (home, first, second) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut running = Running(Vec::new());
-    let address = bus(home.path(), &mut running);
-    let started = address.and_then(|address| service(home.path(), &address, &mut running));
+    let started = service(home.path(), first.path(), false, &mut running);
     let Some(keyring) = started else {
         eprintln!("NOT RUN: `dbus-daemon` or `gnome-keyring-daemon` is not installed");
         return;
@@ -95,4 +103,11 @@ fn gnome_keyring_keeps_keys() {
     assert_eq!(keyring.remove("openai"), Ok(false));
     assert_eq!(keyring.get("openai"), Ok(None));
     assert_eq!(keyring.get("corp"), Ok(Some(Secret::new("sk-other"))));
+    drop(running);
+
+    // The same keyring after a start at which nobody gave the password.
+    let mut running = Running(Vec::new());
+    let locked = service(home.path(), second.path(), true, &mut running).unwrap();
+    assert_eq!(locked.get("corp"), Err(KeyringError::Locked));
+    assert_eq!(locked.get("openai"), Ok(None));
 }
