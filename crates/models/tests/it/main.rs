@@ -4,9 +4,7 @@
 
 mod catalogue;
 mod contract;
-mod dialect;
 mod fallback;
 mod logs;
-mod mock;
 mod scripted;
 mod searching;
