@@ -83,6 +83,23 @@ impl Answer {
     }
 }
 
+/// What is answered to whom.
+#[derive(Debug)]
+struct Answers {
+    listing: Option<Answer>,
+    others: VecDeque<Answer>,
+}
+
+impl Answers {
+    fn to(&mut self, request: &Request) -> Option<Answer> {
+        match &self.listing {
+            Some(listing) if request.head.starts_with("GET ") => Some(listing.clone()),
+            _ if self.others.len() > 1 => self.others.pop_front(),
+            _ => self.others.front().cloned(),
+        }
+    }
+}
+
 /// A request as it came.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -109,12 +126,22 @@ impl Mock {
         Self::on(TcpListener::bind("127.0.0.1:0").await.unwrap(), answers)
     }
 
+    /// The same with one answer to whoever asks what there is (`GET`), however often that is.
+    pub async fn start_listing(listing: Answer, answers: Vec<Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::play(listener, Answers { listing: Some(listing), others: answers.into() })
+    }
+
     /// The same where somebody listens already.
     pub fn on(listener: TcpListener, answers: Vec<Answer>) -> Self {
+        Self::play(listener, Answers { listing: None, others: answers.into() })
+    }
+
+    fn play(listener: TcpListener, answers: Answers) -> Self {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (told, closed) = mpsc::unbounded_channel();
-        let answers = Arc::new(Mutex::new(VecDeque::from(answers)));
+        let answers = Arc::new(Mutex::new(answers));
         let seen = Arc::clone(&requests);
         let task = tokio::spawn(async move {
             loop {
@@ -167,16 +194,13 @@ impl Nobody {
 
 async fn serve(
     mut stream: TcpStream,
-    answers: Arc<Mutex<VecDeque<Answer>>>,
+    answers: Arc<Mutex<Answers>>,
     seen: Arc<Mutex<Vec<Request>>>,
     told: mpsc::UnboundedSender<()>,
 ) {
     while let Some(request) = read(&mut stream).await {
+        let answer = answers.lock().unwrap().to(&request);
         seen.lock().unwrap().push(request);
-        let answer = {
-            let mut answers = answers.lock().unwrap();
-            if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() }
-        };
         let Some(Answer { status, headers, steps }) = answer else { return };
         let mut head = format!("HTTP/1.1 {status} Status\r\ntransfer-encoding: chunked\r\n");
         for (name, value) in headers {
