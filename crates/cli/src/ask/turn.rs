@@ -197,8 +197,9 @@ impl Turn<'_, '_> {
             }
             Heard::Disconnected { why, retry_in } => {
                 self.face.disconnected(why, retry_in)?;
-                if !std::mem::replace(&mut self.away, true) {
-                    self.was_away = true;
+                (self.away, self.was_away) = (true, true);
+                // Each time: one that was dying may have been taken for alive before.
+                if self.reviving.is_none() {
                     self.reviving = self.revive.map(Revive::begin);
                 }
             }
