@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 
 pub use keys::Key;
 pub(crate) use keys::Keys;
+pub(crate) use tty::Modes;
 
 use crate::paint::Paint;
 

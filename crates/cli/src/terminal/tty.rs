@@ -29,6 +29,21 @@ pub(super) fn width() -> Option<usize> {
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 
+/// The modes of the terminal of this process, to be put back.
+#[derive(Debug)]
+pub(crate) struct Modes(Termios);
+
+impl Modes {
+    pub(crate) fn of_process() -> io::Result<Self> {
+        Ok(Self(tcgetattr(io::stdin())?))
+    }
+
+    pub(crate) fn put_back(&self) {
+        // A terminal that is gone needs no putting back.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
 /// The terminal while keys are read from it.
 #[derive(Debug)]
 pub(super) struct Listening {

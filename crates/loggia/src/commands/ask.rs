@@ -80,11 +80,13 @@ fn in_process(config: &Config, places: &Places, asked: Ask) -> Result<Outcome, E
 
 async fn ask(client: &Client, asked: Ask) -> Result<Outcome, Error> {
     let (interrupts, listening) = client::interrupts()?;
+    let told_to_end = client::told_to_end()?;
     let mut terminal = client::terminal();
     tokio::select! {
         outcome = loggia_cli::ask(client, asked, &mut terminal, interrupts) => Ok(outcome?),
         // Signals never end; if they did, nothing could be cancelled any more.
         () = listening => Ok(Outcome::Cancelled),
+        () = told_to_end => Ok(Outcome::Left),
     }
 }
 

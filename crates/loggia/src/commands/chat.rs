@@ -25,8 +25,13 @@ pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Resu
     let done = runtime.block_on(async {
         let client = home.client().await?;
         let (interrupts, listening) = client::interrupts()?;
+        let told_to_end = client::told_to_end()?;
         let listening = tokio::spawn(listening);
-        let done = loggia_cli::chat(&client, chat, &mut client::terminal(), interrupts).await;
+        let mut terminal = client::terminal();
+        let done = tokio::select! {
+            done = loggia_cli::chat(&client, chat, &mut terminal, interrupts) => done,
+            () = told_to_end => Ok(Outcome::Left),
+        };
         listening.abort();
         Ok(done?)
     });

@@ -86,6 +86,14 @@ pub(crate) fn run_asking<T>(
     done
 }
 
+/// SIGTERM from now on: it no longer ends the process. Whoever hears of it leaves, and puts the terminal back on the way.
+pub(crate) fn told_to_end() -> Result<impl Future<Output = ()> + Send + use<>, DaemonError> {
+    let mut signals = signal(SignalKind::terminate()).map_err(|source| DaemonError::Runtime { source })?;
+    Ok(async move {
+        signals.recv().await;
+    })
+}
+
 /// Ctrl-C from now on: it no longer ends the process, whoever gets the interrupts decides.
 pub(crate) fn interrupts() -> Result<(Interrupts, impl Future<Output = ()> + Send + use<>), DaemonError> {
     let mut signals = signal(SignalKind::interrupt()).map_err(|source| DaemonError::Runtime { source })?;
