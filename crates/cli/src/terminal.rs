@@ -36,6 +36,7 @@ pub struct Terminal {
     /// Lines for a conversation, instead of what is typed.
     pub(crate) lines: Option<mpsc::Receiver<String>>,
     can_edit: bool,
+    can_wipe: bool,
 }
 
 /// How the two streams look.
@@ -73,7 +74,7 @@ impl Terminal {
         // Somebody who cannot see a question cannot answer it.
         let keys = if look.stderr_is_terminal { Keys::of_process() } else { Keys::none() };
         let can_edit = look.stderr_is_terminal && io::stdin().is_terminal();
-        Self { out: Box::new(out), err: Box::new(err), look, keys, lines: None, can_edit }
+        Self { out: Box::new(out), err: Box::new(err), look, keys, lines: None, can_edit, can_wipe: true }
     }
 
     /// One whose streams are these. It has no keys.
@@ -85,7 +86,15 @@ impl Terminal {
             keys: Keys::none(),
             lines: None,
             can_edit: false,
+            can_wipe: true,
         }
+    }
+
+    /// On a terminal that writes one line after the other and understands nothing else: nothing moves there.
+    #[must_use]
+    pub fn that_only_writes(mut self) -> Self {
+        self.can_wipe = false;
+        self
     }
 
     /// With keys from here.
@@ -105,6 +114,11 @@ impl Terminal {
     /// Whether somebody can type a line.
     pub(crate) fn can_edit(&self) -> bool {
         self.can_edit
+    }
+
+    /// Whether what was written can be wiped again.
+    pub(crate) fn can_wipe(&self) -> bool {
+        self.can_wipe
     }
 
     pub(crate) fn stdout_is_terminal(&self) -> bool {

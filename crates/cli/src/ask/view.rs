@@ -19,7 +19,7 @@ use super::tail::Tail;
 use crate::live::Live;
 use crate::markdown::Markdown;
 use crate::paint::{
-    ASIDE, BAD, CODE, ERROR, GOOD, SUBJECT, WARNING, cut, first_line, grouped, printable, width_of,
+    ASIDE, BAD, CODE, ERROR, GOOD, Paint, SUBJECT, WARNING, cut, first_line, grouped, printable, width_of,
 };
 use crate::{CliError, Terminal, describe, diff};
 
@@ -109,7 +109,8 @@ impl<'t> View<'t> {
 
     /// Whether something moves.
     pub(super) fn is_live(&self) -> bool {
-        self.terminal.stderr_is_terminal() && self.live.is_on() && self.keys.is_none() && !self.in_line()
+        let can_move = self.terminal.stderr_is_terminal() && self.terminal.can_wipe();
+        can_move && self.live.is_on() && self.keys.is_none() && !self.in_line()
     }
 
     /// Moves it.
@@ -460,7 +461,8 @@ impl<'t> View<'t> {
     }
 
     fn show_keys(&mut self, question: &Question) -> Result<(), CliError> {
-        let keys = question.keys(self.terminal.paint_err());
+        let plain = question.keys(Paint { color: false });
+        let keys = in_rows(&question.keys(self.terminal.paint_err()), &plain, self.terminal.width());
         self.terminal.err(&format!("  {keys} ")).map_err(CliError::Output)?;
         self.keys = Some(keys);
         Ok(())
@@ -468,12 +470,34 @@ impl<'t> View<'t> {
 
     /// Wipes what is not to stay.
     fn wipe(&mut self) -> Result<(), CliError> {
-        if self.keys.take().is_some() {
-            return self.terminal.err("\r\u{1b}[K").map_err(CliError::Output);
+        if let Some(keys) = self.keys.take() {
+            let rows = keys.matches('\n').count();
+            let wipe = match self.terminal.can_wipe() {
+                true => format!("\r\u{1b}[K{}", "\u{1b}[A\u{1b}[K".repeat(rows)),
+                false => "\n".to_owned(),
+            };
+            return self.terminal.err(&wipe).map_err(CliError::Output);
         }
         let wipe = self.live.wipe();
         if wipe.is_empty() { Ok(()) } else { self.terminal.err(wipe).map_err(CliError::Output) }
     }
+}
+
+/// Keys in rows for which the window is wide enough: a row that the terminal folds cannot be wiped.
+fn in_rows(keys: &str, plain: &str, width: usize) -> String {
+    let (mut rows, mut taken) = (String::new(), 0);
+    for (key, columns) in keys.split("  ").zip(plain.split("  ").map(width_of)) {
+        // The indent and the gap, and a column for the cursor.
+        let fits = 2 + taken + 2 + columns < width;
+        match taken {
+            0 => {}
+            _ if fits => rows.push_str("  "),
+            _ => rows.push_str("\n  "),
+        }
+        taken = if taken > 0 && fits { taken + 2 + columns } else { columns };
+        rows.push_str(key);
+    }
+    rows
 }
 
 /// What to do about a turn that did not end well.

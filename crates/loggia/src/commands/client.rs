@@ -48,7 +48,11 @@ impl Home {
 /// The terminal of this process, once colours are settled.
 pub(crate) fn terminal() -> Terminal {
     let colored = [AutoStream::choice(&io::stdout()), AutoStream::choice(&io::stderr())];
-    Terminal::of_process(colored.iter().any(|choice| *choice != ColorChoice::Never))
+    let terminal = Terminal::of_process(colored.iter().any(|choice| *choice != ColorChoice::Never));
+    match std::env::var_os("TERM") {
+        Some(kind) if kind == "dumb" => terminal.that_only_writes(),
+        _ => terminal,
+    }
 }
 
 /// What a command runs on that only asks and shows.
