@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test whose stage cannot be set should fail")]
 
 mod ask;
+mod ask_killed;
+mod ask_models;
 mod auto;
 mod color;
 mod command_line;
@@ -17,6 +19,7 @@ mod logs;
 mod looking_after;
 mod no_model;
 mod page;
+mod pty;
 mod serve;
 mod serve_details;
 mod serve_lifetime;
