@@ -21,6 +21,7 @@ mod interrupts;
 mod live;
 mod markdown;
 mod paint;
+mod spent;
 mod terminal;
 
 pub use ask::{Approvals, Ask, Outcome, Revive, SessionChoice, ask};
