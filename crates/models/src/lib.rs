@@ -22,6 +22,7 @@ mod shelf;
 pub use doctor::{Diagnosis, KeyState, ProviderState, Reach, Tested};
 pub use keys::Keyring;
 pub use models::Models;
+pub use provider::Hosted;
 pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
 pub use searching::{SearchingCatalogue, SearchingModel};
 pub use secret::Secret;

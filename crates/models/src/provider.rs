@@ -5,6 +5,7 @@
 
 mod calls;
 mod failure;
+mod hosted;
 mod known;
 mod quiet;
 mod reply;
@@ -24,6 +25,8 @@ use loggia_domain::{BoxFuture, Model, ModelError, ModelInfo, ModelName, ModelReq
 use crate::address::Address;
 use crate::keys::{self, Found, KeyError, Keyring};
 use crate::{Effort, EndpointKind, Environment, KeySource, Override, Secret, TimeOuts};
+
+pub use hosted::Hosted;
 
 pub(crate) use failure::Blame;
 pub(crate) use known::{names_of, nearest};
