@@ -6,6 +6,7 @@ mod catalogue;
 mod contract;
 mod dialect;
 mod fallback;
+mod keyring;
 mod logs;
 mod mock;
 mod scripted;
