@@ -20,6 +20,7 @@ pub(crate) use keys::Keys;
 pub(crate) use tty::Modes;
 
 use crate::paint::Paint;
+use crate::{CliError, Interrupts};
 
 /// What is assumed of a terminal that does not say how wide it is.
 const USUAL_WIDTH: usize = 80;
@@ -119,6 +120,30 @@ impl Terminal {
     /// Whether what was written can be wiped again.
     pub(crate) fn can_wipe(&self) -> bool {
         self.can_wipe
+    }
+
+    /// Whether somebody is there to be asked for a line.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.can_edit || self.lines.is_some()
+    }
+
+    /// A line that somebody types, seen or not. Nothing if nobody does, or an interrupt comes first.
+    pub(crate) async fn line(
+        &mut self,
+        hidden: bool,
+        interrupts: &mut Interrupts,
+    ) -> Result<Option<String>, CliError> {
+        if let Some(lines) = &mut self.lines {
+            return Ok(lines.recv().await);
+        }
+        if !self.can_edit {
+            return Err(CliError::NoTerminal);
+        }
+        let mut typing = tty::Typing::begin(hidden).map_err(CliError::Keyboard)?;
+        tokio::select! {
+            line = &mut typing.line => Ok(line.ok().flatten()),
+            () = interrupts.next() => Ok(None),
+        }
     }
 
     pub(crate) fn stdout_is_terminal(&self) -> bool {

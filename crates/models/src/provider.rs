@@ -5,6 +5,7 @@
 
 mod calls;
 mod failure;
+mod hosted;
 mod known;
 mod quiet;
 mod reply;
@@ -19,11 +20,15 @@ use std::sync::Arc;
 use genai::adapter::AdapterKind;
 use genai::resolver::AuthData;
 use genai::{Headers, ModelIden, ServiceTarget};
-use loggia_domain::{BoxFuture, Model, ModelError, ModelInfo, ModelName, ModelRequest, ReplyStream};
+use loggia_domain::{
+    BoxFuture, Model, ModelError, ModelErrorKind, ModelInfo, ModelName, ModelRequest, ReplyStream,
+};
 
 use crate::address::Address;
-use crate::keys::{self, Found, KeyError, Keyring};
-use crate::{Effort, EndpointKind, Environment, KeySource, Override, Secret, TimeOuts};
+use crate::keys::{KeyError, Keys};
+use crate::{Effort, EndpointKind, KeySource, Override, Secret, TimeOuts};
+
+pub use hosted::Hosted;
 
 pub(crate) use failure::Blame;
 pub(crate) use known::{names_of, nearest};
@@ -49,6 +54,8 @@ const OLLAMA_CONTEXT: u64 = 16_384;
 #[derive(Debug)]
 pub(crate) struct Provider {
     pub(crate) name: String,
+    /// Whether somebody named it; the others need not be.
+    pub(crate) named: bool,
     pub(crate) kind: EndpointKind,
     pub(crate) address: Address,
     pub(crate) key: KeySource,
@@ -62,20 +69,13 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    pub(crate) fn find_key(
-        &self,
-        environment: &Environment,
-        keyring: Option<&dyn Keyring>,
-    ) -> Result<Option<Found>, KeyError> {
-        // A server of one's own rarely wants a key, whatever protocol it speaks.
-        match keys::find(&self.key, self.variables, environment, keyring) {
-            Err(KeyError::Missing { .. }) if self.key == KeySource::Usual && self.is_own() => Ok(None),
-            found => found,
-        }
+    /// Whether a keyring is worth asking: where nobody said where the key is, and there may be one.
+    pub(crate) fn may_be_in_keyring(&self) -> bool {
+        self.key == KeySource::Usual && (self.named || !self.variables.is_empty())
     }
 
     /// Whether it is somebody's own server, at another address than the provider's.
-    fn is_own(&self) -> bool {
+    pub(crate) fn is_own(&self) -> bool {
         let usual = USUAL.iter().find(|usual| usual.name == self.name);
         self.address.is_local() || usual.is_some_and(|usual| !usual.is_at(&self.address))
     }
@@ -152,14 +152,20 @@ pub(crate) struct ProviderModel {
     pub(crate) model: String,
     pub(crate) info: ModelInfo,
     pub(crate) effort: Option<Effort>,
-    pub(crate) key: Option<Secret>,
+    pub(crate) keys: Arc<Keys>,
     pub(crate) web: Arc<Web>,
     pub(crate) time_outs: TimeOuts,
 }
 
 impl ProviderModel {
-    pub(crate) fn blame(&self) -> Blame<'_> {
-        Blame { provider: &self.provider, model: Some(&self.model), key: self.key.as_ref() }
+    /// Its key, if it needs one.
+    async fn key(&self) -> Result<Option<Secret>, ModelError> {
+        let found = self.keys.find(&self.provider).await;
+        // It was looked up when a keyring could still have had it. Whoever named this model is told, and not answered
+        // by another.
+        let message = |error: KeyError| format!("`{}`: {error}", self.provider.name);
+        let missing = |error| ModelError { kind: ModelErrorKind::Permanent, message: message(error) };
+        Ok(found.map_err(missing)?.map(|found| found.key))
     }
 }
 
@@ -169,6 +175,6 @@ impl Model for ProviderModel {
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {
-        Box::pin(async move { reply::begin(self, request).await })
+        Box::pin(async move { reply::begin(self, self.key().await?, request).await })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loggia_domain::{BoxFuture, ModelCatalogue, ModelName};
 use loggia_models::{
     EndpointKind, Environment, KeySource, Models, Script, ScriptedCatalogue, ScriptedModel,
-    SearchingCatalogue,
+    SearchingCatalogue, SystemKeyring,
 };
 
 use super::DaemonError;
@@ -36,7 +36,12 @@ pub(crate) fn find(
         endpoints: endpoints.iter().filter_map(settings_of).collect(),
         ..loggia_models::Settings::default()
     };
-    let models = Models::new(settings, environment);
+    // Where there is no session bus, nobody is asked.
+    let keyring = SystemKeyring::new(&environment);
+    let models = match keyring.has_bus() {
+        true => Models::with_keyring(settings, environment, Arc::new(keyring)),
+        false => Models::new(settings, environment),
+    };
     // Whoever names a model wants that one, and not a search.
     if let (Some(_), Err(error)) = (name, models.find(None)) {
         return Err(DaemonError::UnknownModel { reason: error.message });

@@ -31,8 +31,13 @@ const CACHE_WRITE_SURCHARGE: u64 = 25;
 const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
 /// Asks for a reply, and waits for its first piece: a provider that refuses does so before it.
-pub(super) async fn begin(model: &ProviderModel, asked: ModelRequest) -> Result<ReplyStream, ModelError> {
-    let blame = model.blame();
+pub(super) async fn begin(
+    model: &ProviderModel,
+    key: Option<Secret>,
+    asked: ModelRequest,
+) -> Result<ReplyStream, ModelError> {
+    let blamed = Blamed { provider: Arc::clone(&model.provider), model: model.model.clone(), key };
+    let blame = blamed.blame();
     let kind = model.provider.kind;
     let thoughts = &model.provider.thoughts;
     let may_think = kind != EndpointKind::Anthropic || request::may_think(thoughts, &asked);
@@ -44,7 +49,7 @@ pub(super) async fn begin(model: &ProviderModel, asked: ModelRequest) -> Result<
     let watch = Arc::new(Watch::default());
     let options = request::options(kind, model.info.abilities, effort, &asked)
         .with_raw_frame_sink_arc(Arc::clone(&watch) as _);
-    let target = model.provider.target(&model.model, model.key.as_ref());
+    let target = model.provider.target(&model.model, blamed.key.as_ref());
     let client = model.web.replies().map_err(|error| blame.of_web(&error))?;
     let opened = client.exec_chat_stream(target, chat, Some(&options)).await;
     let stream = opened.map_err(|error| blame.of_library(&error))?.stream;
@@ -52,7 +57,7 @@ pub(super) async fn begin(model: &ProviderModel, asked: ModelRequest) -> Result<
         stream: Quiet::new(stream),
         watch,
         calls: Calls::new(kind),
-        blamed: Blamed::of(model),
+        blamed,
         price: model.info.price,
         time_outs: model.time_outs,
         started: Instant::now(),
@@ -78,10 +83,6 @@ struct Blamed {
 }
 
 impl Blamed {
-    fn of(model: &ProviderModel) -> Self {
-        Self { provider: Arc::clone(&model.provider), model: model.model.clone(), key: model.key.clone() }
-    }
-
     fn blame(&self) -> Blame<'_> {
         Blame { provider: &self.provider, model: Some(&self.model), key: self.key.as_ref() }
     }

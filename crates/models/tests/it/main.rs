@@ -5,6 +5,7 @@
 mod catalogue;
 mod contract;
 mod fallback;
+mod keyring;
 mod logs;
 mod scripted;
 mod searching;
