@@ -90,7 +90,19 @@ fn a_question_is_still_open_at_the_next_server() {
     terminal.press("o");
     let ended = terminal.end();
     assert_eq!((ended.code(), ended.restored), (Some(0), true), "{}", ended.shown.text());
-    insta::assert_snapshot!(ended.shown.settled(), @"");
+    insta::assert_snapshot!(ended.shown.settled(), @"
+    <bold>one.txt<> (new) <green>+1<> <red>-0<>
+    <cyan>  @@ -0,0 +1,1 @@<>
+    <green>  +new<>
+    <magenta bold>?<> <bold>Change one.txt?<><dim> The agent's `write_file` call.<>
+    <yellow bold>!<> The server is gone; waiting for it to come back. Ctrl-C twice leaves.
+    <dim>The server is back.<>
+      <green>yes<>
+    <green>✓<> Write one.txt
+
+    The other half.
+    <dim>1 file changed · 0.0 s · SESSION<>
+    ");
     assert_eq!(stage.0.read("project/one.txt"), "new\n");
 }
 

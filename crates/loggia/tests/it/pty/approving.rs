@@ -96,7 +96,24 @@ fn once_is_for_one_change() {
     assert_eq!(stage.0.read("project/one.txt"), "new\n");
     terminal.press("n");
     let ended = end(terminal);
-    insta::assert_snapshot!(ended.shown.settled(), @"");
+    insta::assert_snapshot!(ended.shown.settled(), @"
+    <bold>one.txt<> (new) <green>+1<> <red>-0<>
+    <cyan>  @@ -0,0 +1,1 @@<>
+    <green>  +new<>
+    <magenta bold>?<> <bold>Change one.txt?<><dim> The agent's `write_file` call.<>
+      <green>yes<>
+    <green>✓<> Write one.txt
+    <bold>two.txt<> (new) <green>+1<> <red>-0<>
+    <cyan>  @@ -0,0 +1,1 @@<>
+    <green>  +new<>
+    <magenta bold>?<> <bold>Change two.txt?<><dim> The agent's `write_file` call.<>
+      <red>no<>
+    <red>✗<> Write two.txt
+      <dim>it was refused<>
+
+    Done.
+    <dim>1 file changed · 0.0 s · SESSION<>
+    ");
     assert_eq!(ended.code(), Some(6), "something was refused");
     assert!(!stage.0.path("project/two.txt").exists());
 }

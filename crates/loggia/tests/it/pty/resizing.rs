@@ -21,6 +21,7 @@ fn a_reply_is_wrapped_to_the_width_that_the_window_has_now() {
     gate.open();
     let ended = terminal.end();
     assert_eq!(ended.code(), Some(0));
+    // What stood there before is cut off by this terminal; others fold it. What came later is laid out anew.
     insta::assert_snapshot!(ended.shown.settled(), @"
     one two three four five six seven eight
     fifteen
