@@ -9,9 +9,11 @@ parts = [
     { thought = "I should look first." },
     { text = "Let me look.\n" },
     { call = { tool = "read_file", arguments = { path = "a.txt" } } },
-    { call = { tool = "read_file", arguments = { path = "absent.txt" } } },
 ]
 usage = { input = 1200, output = 34 }
+
+[[reply]]
+parts = [{ call = { tool = "read_file", arguments = { path = "absent.txt" } } }]
 
 [[reply]]
 repeat = true

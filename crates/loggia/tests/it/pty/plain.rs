@@ -8,8 +8,10 @@ const REPLIES: &str = r#"
 parts = [
     { text = "Let me **look**.\n" },
     { call = { tool = "read_file", arguments = { path = "a.txt" } } },
-    { call = { tool = "write_file", arguments = { path = "b.txt", content = "new\n" } } },
 ]
+
+[[reply]]
+parts = [{ call = { tool = "write_file", arguments = { path = "b.txt", content = "new\n" } } }]
 
 [[reply]]
 repeat = true
