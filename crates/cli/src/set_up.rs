@@ -75,8 +75,7 @@ fn of(listed: &[ListedModel], keyless: Vec<Offer>) -> Vec<Offer> {
         of_it.truncate(MAX_HOSTED);
         offers.extend(of_it.into_iter().map(|name| Offer { name, needs: Needs::Network }));
     }
-    let is_new =
-        |offer: &Offer| !providers.iter().any(|provider| offer.name.starts_with(&format!("{provider}:")));
+    let is_new = |offer: &Offer| !providers.iter().any(|provider| offer.name.starts_with(&format!("{provider}:")));
     offers.extend(keyless.into_iter().filter(is_new));
     offers
 }

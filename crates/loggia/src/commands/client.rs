@@ -10,8 +10,8 @@ use loggia_cli::{CliError, Client, Interrupts, Terminal};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::config::places::Places;
 use crate::config::{Config, Unheard};
+use crate::config::places::Places;
 use crate::daemon::{DaemonError, find, stopping};
 use crate::errors::{self, Error};
 
@@ -30,12 +30,7 @@ pub(crate) struct Home {
 impl Home {
     /// That of a command with this configuration.
     pub(crate) fn new(places: Places, config: &Config) -> Self {
-        Self {
-            places,
-            variables: config.key_variables(),
-            unheard: config.unheard(),
-            warned: AtomicBool::new(false),
-        }
+        Self { places, variables: config.key_variables(), unheard: config.unheard(), warned: AtomicBool::new(false) }
     }
 
     /// A client of the server that runs, or of one that is started for it.

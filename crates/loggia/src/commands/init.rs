@@ -88,9 +88,7 @@ impl Init<'_> {
         let file = self.config.user_file().to_owned();
         let mut edit = Edit::open(&file)?;
         let before = edit.text(MODEL_DEFAULT.path).filter(|name| !name.is_empty()).map(str::to_owned);
-        let Some((name, lack)) = self.model(before.as_deref()).await? else {
-            return Ok(Outcome::Cancelled.into());
-        };
+        let Some((name, lack)) = self.model(before.as_deref()).await? else { return Ok(Outcome::Cancelled.into()) };
         let given = match (piped, lack) {
             (Some(key), _) => Some((provider(&name)?, key)),
             (None, Lack::Key(hosted)) => match self.ask_key(&hosted).await? {
@@ -203,9 +201,7 @@ impl Init<'_> {
             self.people.done(&format!("nothing had to be changed: new sessions use {name} already"))?;
         }
         if let Some(stronger) = self.config.own_model().filter(|own| *own != name) {
-            let text = format!(
-                "`{stronger}` is set for commands here, by a variable or this workspace, and counts before it"
-            );
+            let text = format!("`{stronger}` is set for commands here, by a variable or this workspace, and counts before it");
             self.people.complain(&text)?;
         }
         Ok(())
@@ -298,9 +294,7 @@ fn provider(name: &str) -> Result<Hosted, InitError> {
 async fn current(client: &Client) -> Result<Option<String>, Error> {
     match client.current_model().await {
         Ok(model) => Ok(Some(format!("{}:{}", model.provider, model.model_name))),
-        Err(error) if error.problem().is_some_and(|problem| problem.kind == ProblemType::NotFound) => {
-            Ok(None)
-        }
+        Err(error) if error.problem().is_some_and(|problem| problem.kind == ProblemType::NotFound) => Ok(None),
         Err(error) => Err(CliError::from(error).into()),
     }
 }

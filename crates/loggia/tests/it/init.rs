@@ -117,10 +117,7 @@ fn a_server_that_was_started_by_hand_stays_and_that_is_told() {
     let stage = stage();
     let server = Server::start(&stage.0, &[]);
     let shown = stage.0.run(&["init", "--model", &model(&stage, "one")]);
-    assert!(
-        shown.code == Some(0) && shown.stderr.contains("run `loggia stop` and start it again"),
-        "{shown}"
-    );
+    assert!(shown.code == Some(0) && shown.stderr.contains("run `loggia stop` and start it again"), "{shown}");
     assert_eq!(stage.pid(), Some(i32::try_from(server.pid()).unwrap()));
 }
 

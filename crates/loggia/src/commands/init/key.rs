@@ -63,8 +63,7 @@ pub(super) enum Place {
 impl Place {
     /// The place for a provider's key: where the settings look for it, else a file of our own.
     pub(super) fn of(hosted: &Hosted, edit: &Edit, places: &Places) -> Result<Self, InitError> {
-        let set =
-            |what: &str| edit.text(&format!("models.{}.{what}", hosted.name)).filter(|text| !text.is_empty());
+        let set = |what: &str| edit.text(&format!("models.{}.{what}", hosted.name)).filter(|text| !text.is_empty());
         if let Some(variable) = set("key_variable") {
             return Err(InitError::KeyElsewhere { provider: hosted.name, variable: variable.to_owned() });
         }
@@ -139,8 +138,7 @@ mod tests {
         let mut edit = Edit::open(&file).unwrap();
         let told = place.keep(&hosted, &key, &mut edit).unwrap();
         assert!(told.ends_with("keys/anthropic`") && !told.contains("sk-1"), "{told}");
-        let mode =
-            |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
+        let mode = |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("keys"), mode("keys/anthropic")), (0o700, 0o600));
         assert_eq!(edit.text("models.anthropic.kind"), Some("anthropic"));
         assert!(!place.holds_another(&key) && place.holds_another(&Key::new("sk-2").unwrap()));
