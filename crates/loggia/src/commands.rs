@@ -11,6 +11,7 @@ pub(crate) mod config_path;
 pub(crate) mod config_show;
 pub(crate) mod docs;
 pub(crate) mod doctor;
+pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod model;
 pub(crate) mod open;

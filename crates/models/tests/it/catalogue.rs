@@ -1,13 +1,12 @@
 //! Finding, listing and examining models.
 
 use loggia_domain::{ModelAbilities, ModelCatalogue, ModelErrorKind, ModelName, Price};
+use loggia_mock_models::{Answer, Mock, Nobody, Say, frames, text};
 use loggia_models::{
     Endpoint, EndpointKind, Environment, KeySource, KeyState, Models, Override, Reach, Settings,
 };
 
 use crate::contract::{KEY, ask, hear, settings};
-use crate::dialect::{Say, frames, text};
-use crate::mock::{Answer, Mock, Nobody};
 
 fn name(text: &str) -> ModelName {
     ModelName(text.to_owned())

@@ -1,11 +1,10 @@
 //! Chains of models, and the search for one when none was named.
 
 use loggia_domain::{Model, ModelCatalogue, ModelErrorKind, ModelName};
+use loggia_mock_models::{Answer, Mock, Nobody, Say, frames, text};
 use loggia_models::{Endpoint, EndpointKind, Environment, KeySource, Models, Settings};
 
 use crate::contract::{ask, hear};
-use crate::dialect::{Say, frames, text};
-use crate::mock::{Answer, Mock, Nobody};
 
 fn endpoint(name: &str, kind: EndpointKind, address: &str) -> Endpoint {
     let base_url = Some(address.to_owned());

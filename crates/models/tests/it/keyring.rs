@@ -8,15 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use loggia_domain::{Finding, FindingLevel, ModelCatalogue, ModelErrorKind, ModelName};
+use loggia_mock_models::{Answer, Mock, Nobody, Say, frames, text};
 use loggia_models::{
     Endpoint, EndpointKind, Environment, KeySource, Keyring, KeyringError, KeyringState, Models, Secret,
     Settings, SystemKeyring,
 };
 
 use crate::contract::{KEY, ask, hear, settings};
-use crate::dialect::{Say, frames, text};
 use crate::keyring::fake::{Bus, State};
-use crate::mock::{Answer, Mock, Nobody};
 
 /// No test waits for this.
 const LONG: Duration = Duration::from_secs(60);

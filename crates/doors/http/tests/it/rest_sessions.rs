@@ -110,6 +110,23 @@ async fn sessions_are_listed_page_by_page_without_gap_or_repeat() {
 }
 
 #[tokio::test]
+async fn a_session_goes_on_with_another_model() {
+    let house = Builder::new().world(|world| world.model("scripted:small")).start(TALK).await;
+    let id = house.session().await;
+    let path = format!("/v1/sessions/{id}/model");
+    let small = r#"{"provider":"scripted","model_name":"small"}"#;
+    let changed = house.ask("POST", &path, small).await.ok(200).json();
+    assert_eq!(changed["model"], json!({"provider": "scripted", "model_name": "small"}));
+    assert_eq!(house.ask("GET", &format!("/v1/sessions/{id}"), "").await.ok(200).json(), changed);
+    let unknown = house.ask("POST", &path, r#"{"provider":"scripted","model_name":"smal"}"#).await;
+    assert_eq!(unknown.problem(), "422 invalid-body /model_name");
+    let events = house.ask("GET", &format!("/v1/sessions/{id}/events"), "").await.ok(200).json();
+    let notice = events["events"].as_array().unwrap().iter().find(|event| event["type"] == "session.notice");
+    let notice = notice.unwrap_or_else(|| panic!("{events}"));
+    assert_eq!((&notice["kind"], &notice["model"]), (&json!("model_changed"), &json!("scripted:small")));
+}
+
+#[tokio::test]
 async fn a_session_is_renamed_and_split() {
     let house = Builder::new().start(TALK).await;
     let id = house.session().await;
