@@ -8,6 +8,7 @@
 //! - a workspace that is not trusted can only tighten: what it may not set is kept as [`Ignored`], with the reason;
 //! - every value knows where it came from.
 
+pub(crate) mod catalogue;
 pub(crate) mod endpoints;
 mod error;
 pub(crate) mod keys;

@@ -9,6 +9,7 @@ mod address;
 mod auto;
 mod chain;
 mod doctor;
+mod keyring;
 mod keys;
 mod listing;
 mod models;
@@ -19,8 +20,8 @@ mod secret;
 mod settings;
 mod shelf;
 
-pub use doctor::{Diagnosis, KeyState, ProviderState, Reach, Tested};
-pub use keys::Keyring;
+pub use doctor::{Diagnosis, KeyState, KeyringState, ProviderState, Reach, Tested};
+pub use keyring::{Keyring, KeyringError, SystemKeyring};
 pub use models::Models;
 pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
 pub use searching::{SearchingCatalogue, SearchingModel};

@@ -53,6 +53,8 @@ pub struct State {
     pub title: Option<String>,
     /// Its model, if one was chosen.
     pub model: Option<ModelName>,
+    /// The model that replies in the place of another, if one did the last time.
+    pub stand_in: Option<StandIn>,
     /// Whether it has ended for good.
     pub closed: bool,
     /// The last event.
@@ -89,6 +91,15 @@ pub struct State {
     pub batch: Option<Batch>,
     /// What can be undone and redone.
     pub undo: UndoStack,
+}
+
+/// A model that replies in the place of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandIn {
+    /// The one that does not reply.
+    pub instead_of: ModelName,
+    /// The one that does.
+    pub model: ModelName,
 }
 
 /// What a session was opened with.
@@ -181,6 +192,7 @@ impl State {
             },
             title: title.clone(),
             model: model.clone(),
+            stand_in: None,
             closed: false,
             last_seq: event.seq,
             updated: event.at,
@@ -220,6 +232,11 @@ impl State {
         }
     }
 
+    /// Whether everybody was told that this model replies in the place of another.
+    pub fn has_heard_of(&self, model: &ModelName) -> bool {
+        self.stand_in.as_ref().is_some_and(|stand_in| stand_in.model == *model)
+    }
+
     /// Takes one event in.
     pub fn apply(&mut self, event: &Event) {
         self.last_seq = event.seq;
@@ -228,12 +245,11 @@ impl State {
             // A second opening is refused by every store.
             EventBody::SessionOpened { .. } => {}
             EventBody::SessionRenamed { title, .. } => self.title = Some(title.clone()),
-            EventBody::ModelChanged { model, .. } => self.model = Some(model.clone()),
-            EventBody::ModelSwitched { to, .. } => {
-                if let Some(turn) = &mut self.turn {
-                    turn.stand_in = Some(to.clone());
-                }
+            EventBody::ModelChanged { model, .. } => {
+                self.model = Some(model.clone());
+                self.stand_in = None;
             }
+            EventBody::ModelSwitched { from, to, .. } => self.switch(from, to),
             // A fork is there to be used, whatever became of the session it was split from.
             EventBody::SessionClosed { .. } if self.is_copied(event.seq) && !self.is_imported() => {}
             EventBody::SessionClosed { .. } => self.closed = true,
@@ -356,17 +372,16 @@ impl State {
         self.history.push(event.seq, Said::User { instruction: instruction.clone(), by: by.clone() });
     }
 
+    fn switch(&mut self, from: &ModelName, to: &ModelName) {
+        let returned = self.stand_in.as_ref().is_some_and(|stand_in| stand_in.instead_of == *to);
+        let stands = || StandIn { instead_of: from.clone(), model: to.clone() };
+        self.stand_in = (!returned).then(stands);
+    }
+
     fn continue_turn(&mut self, event: &Event, by: &Actor) {
         let Some((turn, end)) = self.cut.take() else { return };
         self.history.push(event.seq, Said::Notice(continuing(&end)));
-        self.turn = Some(OpenTurn {
-            by: by.clone(),
-            ended_by: None,
-            steps: 0,
-            stand_in: None,
-            calls: Vec::new(),
-            ..turn
-        });
+        self.turn = Some(OpenTurn { by: by.clone(), ended_by: None, steps: 0, calls: Vec::new(), ..turn });
     }
 
     fn end_turn(&mut self, seq: Seq, end: &TurnEnd, by: Option<&Actor>) {

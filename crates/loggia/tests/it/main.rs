@@ -15,6 +15,7 @@ mod http_guide;
 mod inspect;
 mod logs;
 mod looking_after;
+mod models_page;
 mod no_model;
 mod page;
 mod serve;

@@ -372,7 +372,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 /// A conversation with everything in it.
-fn conversation() -> ModelRequest {
+pub(crate) fn conversation() -> ModelRequest {
     let call = |id: &str, path: &str| ToolCall {
         id: CallId::new(),
         provider_id: Some(id.to_owned()),
