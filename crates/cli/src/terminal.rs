@@ -19,6 +19,7 @@ pub use keys::Key;
 pub(crate) use keys::Keys;
 
 use crate::paint::Paint;
+use crate::{CliError, Interrupts};
 
 /// What is assumed of a terminal that does not say how wide it is.
 const USUAL_WIDTH: usize = 80;
@@ -104,6 +105,36 @@ impl Terminal {
     /// Whether somebody can type a line.
     pub(crate) fn can_edit(&self) -> bool {
         self.can_edit
+    }
+
+    /// Whether somebody is there to be asked for a line.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.can_edit || self.lines.is_some()
+    }
+
+    /// A line that somebody types to a question, seen or not. Nothing if nobody does, or an interrupt comes first.
+    pub(crate) async fn line(
+        &mut self,
+        question: &str,
+        hidden: bool,
+        interrupts: &mut Interrupts,
+    ) -> Result<Option<String>, CliError> {
+        if self.lines.is_none() && !self.can_edit {
+            return Err(CliError::NoTerminal);
+        }
+        if self.lines.is_some() {
+            self.err(question).map_err(CliError::Output)?;
+        }
+        if let Some(lines) = &mut self.lines {
+            return Ok(lines.recv().await);
+        }
+        // Whoever answers at once must not be seen either, so nothing is asked before that is so.
+        let mut typing = tty::Typing::begin(hidden).map_err(CliError::Keyboard)?;
+        self.err(question).map_err(CliError::Output)?;
+        tokio::select! {
+            line = &mut typing.line => Ok(line.ok().flatten()),
+            () = interrupts.next() => Ok(None),
+        }
     }
 
     pub(crate) fn stdout_is_terminal(&self) -> bool {

@@ -4,6 +4,7 @@
 //! and a file can never disagree about what is allowed.
 
 mod agent;
+mod sessions;
 
 use std::path::PathBuf;
 
@@ -11,10 +12,11 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 pub(crate) use agent::{
-    AskArguments, ChatArguments, DoctorArguments, ModelCommand, ModelListArguments, PolicyCheckArguments,
-    PolicyCommand, PolicyEditArguments, PolicyShowArguments, SessionsCommand, SessionsImportArguments,
-    SessionsListArguments, UndoArguments,
+    AskArguments, DoctorArguments, InitArguments, ModelCommand, ModelListArguments, ModelUseArguments,
+    PolicyCheckArguments, PolicyCommand, PolicyEditArguments, PolicyShowArguments, TurnArguments,
+    UndoArguments,
 };
+pub(crate) use sessions::{SessionsCommand, SessionsImportArguments, SessionsListArguments};
 
 use crate::config::keys;
 use crate::daemon::detach;
@@ -30,6 +32,7 @@ policy, approvals and undo, over HTTP and WebSocket. The other doors and the hos
 
 const EXAMPLES: &str = "\
 Examples:
+  loggia init                                set up a model, the first time
   loggia ask \"why does login fail?\"         ask the agent about the workspace around this directory
   loggia serve                               run the server for the workspace around this directory
   loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
@@ -99,7 +102,7 @@ pub(crate) enum Command {
     #[command(long_about = agent::ASK_ABOUT)]
     Ask(Box<AskArguments>),
     /// Converse with the agent
-    Chat(Box<ChatArguments>),
+    Chat(Box<TurnArguments>),
     /// Look after sessions; without a command, list them
     Sessions {
         /// What to do.
@@ -123,6 +126,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Option<PolicyCommand>,
     },
+    /// Set up a model, and its key if it needs one
+    #[command(long_about = agent::INIT_ABOUT)]
+    Init(InitArguments),
     /// Tell what is set up, what works, and what to do about the rest
     Doctor(DoctorArguments),
     /// Run the server

@@ -23,6 +23,7 @@ mod shelf;
 pub use doctor::{Diagnosis, KeyState, KeyringState, ProviderState, Reach, Tested};
 pub use keyring::{Keyring, KeyringError, SystemKeyring};
 pub use models::Models;
+pub use provider::Hosted;
 pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
 pub use searching::{SearchingCatalogue, SearchingModel};
 pub use secret::Secret;

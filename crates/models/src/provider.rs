@@ -5,6 +5,7 @@
 
 mod calls;
 mod failure;
+mod hosted;
 mod known;
 mod lines;
 mod ollama;
@@ -28,6 +29,8 @@ use loggia_domain::{
 use crate::address::Address;
 use crate::keys::{Found, KeyError, Keys};
 use crate::{Effort, EndpointKind, KeySource, Override, Secret, TimeOuts};
+
+pub use hosted::Hosted;
 
 pub(crate) use failure::Blame;
 pub(crate) use known::{names_of, nearest};

@@ -21,10 +21,10 @@ use super::face::Face;
 use super::question::Question;
 use super::view::View;
 use super::{Approvals, Ask, Outcome, Revive, Reviving};
-use saying::Said;
-use crate::terminal::Keys;
 use crate::spent::Spent;
+use crate::terminal::Keys;
 use crate::{CliError, Interrupts, Terminal, live};
+use saying::Said;
 
 /// The name under which other clients see us.
 const NAME: &str = "loggia ask";

@@ -6,17 +6,17 @@ use loggia_cli::{Ask, Chat, Outcome};
 
 use super::ask;
 use super::client::{self, Home};
-use crate::cli::AskArguments;
+use crate::cli::TurnArguments;
 use crate::config::Config;
 use crate::errors::Error;
 
 /// Where what was typed is remembered, in the data directory.
 const HISTORY: &str = "history";
 
-/// Runs the command. What was asked for is what `ask` takes, without a prompt.
-pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Result<Outcome, Error> {
+/// Runs the command.
+pub(crate) fn run(config: &Config, home: Home, arguments: &TurnArguments) -> Result<Outcome, Error> {
     let Ask { workspace, model, session, approvals, preset, budget, .. } =
-        ask::asked(config, &home, arguments, None)?;
+        ask::asked(config, &home, arguments, false)?;
     let home = Arc::new(home);
     let history = Some(home.places.data().join(HISTORY));
     let revive = Some(ask::revive(&home));

@@ -375,6 +375,10 @@ pub(crate) static ALL: &[&Key] = &[
     &TELEMETRY_OTLP_ENDPOINT,
 ];
 
+/// Keys that a command follows itself, or passes on with a new session. All others are the server's.
+pub(crate) static OF_COMMANDS: &[&Key] =
+    &[&LOG_LEVEL, &LOG_FORMAT, &UI_COLOR, &MODEL_DEFAULT, &POLICY_PRESET, &ENDPOINT_KEY_VARIABLE];
+
 const fn text(text: &'static str) -> Value {
     Value::Text(Cow::Borrowed(text))
 }
