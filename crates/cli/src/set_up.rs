@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use loggia_client::Client;
-use loggia_protocol_agent_server::{ListedModel, TestModelParams, TestModelResult};
+use loggia_protocol_agent_server::{DoctorCheck, ListedModel, TestModelParams, TestModelResult};
 
 use crate::ask::model;
 use crate::commands::confirm;
@@ -75,7 +75,8 @@ fn of(listed: &[ListedModel], keyless: Vec<Offer>) -> Vec<Offer> {
         of_it.truncate(MAX_HOSTED);
         offers.extend(of_it.into_iter().map(|name| Offer { name, needs: Needs::Network }));
     }
-    let is_new = |offer: &Offer| !providers.iter().any(|provider| offer.name.starts_with(&format!("{provider}:")));
+    let is_new =
+        |offer: &Offer| !providers.iter().any(|provider| offer.name.starts_with(&format!("{provider}:")));
     offers.extend(keyless.into_iter().filter(is_new));
     offers
 }
@@ -98,10 +99,36 @@ impl<'t> SetUp<'t> {
     pub async fn found(&mut self, client: &Client) -> Result<(), CliError> {
         let report = client.doctor().await?;
         let paint = self.terminal.paint_err();
-        let concerns = |name: &str| name == "model" || name == "keyring" || name.starts_with("provider ");
         let mut text = format!("{}\n", paint.text(SUBJECT, "What was found:"));
-        for check in report.checks.iter().filter(|check| concerns(&check.name)) {
+        let is_model = |check: &&DoctorCheck| check.name == "model";
+        let concerns = |check: &&DoctorCheck| check.name == "keyring" || check.name.starts_with("provider ");
+        // The server and its models each have their word about the model; one is enough here.
+        let model = report.checks.iter().find(is_model);
+        for check in model.into_iter().chain(report.checks.iter().filter(concerns)) {
             text.push_str(&doctor::told(check, paint));
+        }
+        self.around(&text)
+    }
+
+    /// Shows what there is to choose from.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn list(&mut self, offers: &[Offer], current: Option<&str>) -> Result<(), CliError> {
+        let paint = self.terminal.paint_err();
+        let widest = offers.iter().map(|offer| width_of(&printable(&offer.name))).max().unwrap_or(0);
+        let mut text = format!("\n{}\n", paint.text(SUBJECT, "Models you can use:"));
+        for (number, offer) in (1..).zip(offers) {
+            let name = printable(&offer.name);
+            let padding = " ".repeat(widest - width_of(&name));
+            let needs = match offer.needs {
+                Needs::Nothing => "on this machine",
+                Needs::Network => "hosted",
+                Needs::Key => "hosted, needs a key",
+            };
+            let mark = if current == Some(offer.name.as_str()) { "*" } else { " " };
+            let number = paint.text(CODE, format!("{number:>2}"));
+            text.push_str(&format!("{mark}{number}  {name}{padding}  {}\n", paint.text(ASIDE, needs)));
         }
         self.around(&text)
     }
@@ -116,13 +143,12 @@ impl<'t> SetUp<'t> {
         current: Option<&str>,
     ) -> Result<Option<String>, CliError> {
         let usual = current.or_else(|| offers.first().map(|offer| offer.name.as_str()));
-        self.list(offers, current)?;
         loop {
             let paint = self.terminal.paint_err();
             let usual_one = usual.map(|name| format!(" [{}]", printable(name))).unwrap_or_default();
             let question = "Which one? A number, or a name as PROVIDER:MODEL";
-            self.around(&format!("{} {question}{usual_one}: ", paint.text(QUESTION, "?")))?;
-            let Some(typed) = self.terminal.line(false, self.interrupts).await? else {
+            let question = format!("{} {question}{usual_one}: ", paint.text(QUESTION, "?"));
+            let Some(typed) = self.terminal.line(&question, false, self.interrupts).await? else {
                 self.around("\n")?;
                 return Ok(None);
             };
@@ -139,8 +165,8 @@ impl<'t> SetUp<'t> {
     /// See [`CliError`].
     pub async fn key(&mut self, provider: &str) -> Result<Option<String>, CliError> {
         let mark = self.terminal.paint_err().text(QUESTION, "?");
-        self.around(&format!("{mark} The key of {} (it is not shown): ", printable(provider)))?;
-        let typed = self.terminal.line(true, self.interrupts).await?;
+        let question = format!("{mark} The key of {} (it is not shown): ", printable(provider));
+        let typed = self.terminal.line(&question, true, self.interrupts).await?;
         if typed.is_none() {
             self.around("\n")?;
         }
@@ -205,25 +231,6 @@ impl<'t> SetUp<'t> {
     pub fn complain(&mut self, text: &str) -> Result<(), CliError> {
         let mark = self.terminal.paint_err().text(WARNING, "!");
         self.around(&format!("{mark} {}\n", printable(text)))
-    }
-
-    fn list(&mut self, offers: &[Offer], current: Option<&str>) -> Result<(), CliError> {
-        let paint = self.terminal.paint_err();
-        let widest = offers.iter().map(|offer| width_of(&printable(&offer.name))).max().unwrap_or(0);
-        let mut text = format!("\n{}\n", paint.text(SUBJECT, "Models you can use:"));
-        for (number, offer) in (1..).zip(offers) {
-            let name = printable(&offer.name);
-            let padding = " ".repeat(widest - width_of(&name));
-            let needs = match offer.needs {
-                Needs::Nothing => "on this machine",
-                Needs::Network => "hosted",
-                Needs::Key => "hosted, needs a key",
-            };
-            let mark = if current == Some(offer.name.as_str()) { "*" } else { " " };
-            let number = paint.text(CODE, format!("{number:>2}"));
-            text.push_str(&format!("{mark}{number}  {name}{padding}  {}\n", paint.text(ASIDE, needs)));
-        }
-        self.around(&text)
     }
 
     fn around(&mut self, text: &str) -> Result<(), CliError> {

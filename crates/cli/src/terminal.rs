@@ -127,19 +127,25 @@ impl Terminal {
         self.can_edit || self.lines.is_some()
     }
 
-    /// A line that somebody types, seen or not. Nothing if nobody does, or an interrupt comes first.
+    /// A line that somebody types to a question, seen or not. Nothing if nobody does, or an interrupt comes first.
     pub(crate) async fn line(
         &mut self,
+        question: &str,
         hidden: bool,
         interrupts: &mut Interrupts,
     ) -> Result<Option<String>, CliError> {
+        if self.lines.is_none() && !self.can_edit {
+            return Err(CliError::NoTerminal);
+        }
+        if self.lines.is_some() {
+            self.err(question).map_err(CliError::Output)?;
+        }
         if let Some(lines) = &mut self.lines {
             return Ok(lines.recv().await);
         }
-        if !self.can_edit {
-            return Err(CliError::NoTerminal);
-        }
+        // Whoever answers at once must not be seen either, so nothing is asked before that is so.
         let mut typing = tty::Typing::begin(hidden).map_err(CliError::Keyboard)?;
+        self.err(question).map_err(CliError::Output)?;
         tokio::select! {
             line = &mut typing.line => Ok(line.ok().flatten()),
             () = interrupts.next() => Ok(None),

@@ -12,8 +12,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 pub(crate) use agent::{
-    AskArguments, DoctorArguments, InitArguments, ModelCommand, ModelListArguments, ModelUseArguments, PolicyCheckArguments, PolicyCommand,
-    PolicyEditArguments, PolicyShowArguments, TurnArguments, UndoArguments,
+    AskArguments, DoctorArguments, InitArguments, ModelCommand, ModelListArguments, ModelUseArguments,
+    PolicyCheckArguments, PolicyCommand, PolicyEditArguments, PolicyShowArguments, TurnArguments,
+    UndoArguments,
 };
 pub(crate) use sessions::{SessionsCommand, SessionsImportArguments, SessionsListArguments};
 

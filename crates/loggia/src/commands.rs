@@ -13,6 +13,7 @@ pub(crate) mod docs;
 pub(crate) mod doctor;
 pub(crate) mod init;
 pub(crate) mod inspect;
+mod known;
 pub(crate) mod model;
 pub(crate) mod open;
 pub(crate) mod policy;

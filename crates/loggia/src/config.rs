@@ -157,7 +157,8 @@ impl Config {
 
     /// What is set for this command alone, by a flag or a variable, and only a server could follow.
     pub(crate) fn unheard(&self) -> Vec<Unheard> {
-        let only_a_servers = |setting: &&Setting| !keys::OF_COMMANDS.iter().any(|key| key.path == setting.key.path);
+        let only_a_servers =
+            |setting: &&Setting| !keys::OF_COMMANDS.iter().any(|key| key.path == setting.key.path);
         let unheard = |setting: &Setting| {
             let by_variable = match &setting.origin {
                 Origin::Variable { .. } => true,

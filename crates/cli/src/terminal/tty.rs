@@ -100,7 +100,9 @@ impl Typing {
             // Whoever waited for it may have gone.
             let _ = sender.send(read_line(tty, woken));
         };
-        Ok(Self { line, _held: Held::begin(tty, OptionalActions::Now, change, read)? })
+        // What was typed before was seen: it is not what is asked for now.
+        let when = if hidden { OptionalActions::Flush } else { OptionalActions::Now };
+        Ok(Self { line, _held: Held::begin(tty, when, change, read)? })
     }
 }
 

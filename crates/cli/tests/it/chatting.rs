@@ -88,11 +88,8 @@ async fn what_it_cost_is_told_where_it_is_known() {
     let says = |text: &str, cost: &str| {
         format!("[[reply]]\nparts = [{{ text = {text:?} }}]\nusage = {{ input = 1000, output = 10{cost} }}\n")
     };
-    let script = [
-        says("One.", ", micro_dollars = 1500"),
-        says("Two.", ", micro_dollars = 20500"),
-        says("Three.", ""),
-    ];
+    let script =
+        [says("One.", ", micro_dollars = 1500"), says("Two.", ", micro_dollars = 20500"), says("Three.", "")];
     let house = House::new(&[], &script.concat()).await;
     let (screen, terminal) = Screen::new(PIPE);
     let (sender, receiver) = mpsc::channel(16);

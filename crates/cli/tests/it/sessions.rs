@@ -34,11 +34,8 @@ async fn what_a_session_may_do_is_chosen_when_it_begins() {
     let house = House::new(&[], &says("First.")).await;
     let (_, mut terminal) = Screen::new(FILES);
     house.ask(house.prompt("one"), &mut terminal).await.unwrap();
-    let options = Ask {
-        session: SessionChoice::Latest,
-        preset: Some(PolicyPreset::Full),
-        ..house.prompt("two")
-    };
+    let options =
+        Ask { session: SessionChoice::Latest, preset: Some(PolicyPreset::Full), ..house.prompt("two") };
     let error = house.ask(options, &mut terminal).await.unwrap_err();
     assert!(matches!(error, CliError::SessionHasBegun { what: "policy" }), "{error}");
 }

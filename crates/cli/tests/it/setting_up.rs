@@ -26,7 +26,9 @@ async fn a_model_is_chosen_of_those_that_were_found_or_only_lack_a_key() {
     assert!(people.can_ask());
     people.found(&house.client).await.unwrap();
     let offers = Offer::all(&house.client, keyless()).await.unwrap();
+    people.list(&offers, None).unwrap();
     assert_eq!(people.choose(&offers, None).await.unwrap().as_deref(), Some("openai:gpt-5"));
+    people.list(&offers, Some("openai:gpt-5")).unwrap();
     let again = people.choose(&offers, Some("openai:gpt-5")).await.unwrap();
     assert_eq!(again.as_deref(), Some("openai:gpt-5"), "what is set is kept");
     assert_eq!(people.key("openai").await.unwrap().as_deref(), Some("sk-secret"));

@@ -200,7 +200,7 @@ pub(crate) struct PolicyCheckArguments {
 pub(super) const INIT_ABOUT: &str = "\
 Sets up a model for new sessions, and its provider's key if it needs one. In a terminal it shows what was found, lets you choose \
 and asks for what is missing. Otherwise name the model with `--model`. What is set already is replaced only with your yes. The \
-model goes into your configuration file, the key into a file that only you can read.";
+model goes into your configuration file, the key into the keyring, or else into a file that only you can read.";
 
 /// Arguments of `init`.
 #[derive(Debug, Args)]

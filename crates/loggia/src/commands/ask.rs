@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Read as _};
 use std::sync::Arc;
 
-use loggia_cli::{Approvals, Ask, CliError, Outcome, Revive, SessionChoice};
+use loggia_cli::{Approvals, Ask, Outcome, Revive, SessionChoice};
 use loggia_client::{Client, Server};
 use loggia_protocol_agent_server::{PolicyPreset, SessionId};
 
@@ -50,9 +50,7 @@ fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
         ask(&client, asked).await
     });
     let done = done.map_err(|error| match (&error, script) {
-        (Error::Client(CliError::Server(refused)), Some(name)) if refused.problem().is_some() => {
-            Error::ScriptElsewhere { name }
-        }
+        (Error::Client(refused), Some(name)) if refused.is_about_model() => Error::ScriptElsewhere { name },
         _ => error,
     });
     // A keyboard that is being read is not waited for.

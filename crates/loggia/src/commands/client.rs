@@ -9,9 +9,10 @@ use anstream::{AutoStream, ColorChoice};
 use loggia_cli::{CliError, Client, Interrupts, Terminal};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
+use tracing::level_filters::LevelFilter;
 
-use crate::config::{Config, Unheard};
 use crate::config::places::Places;
+use crate::config::{Config, Unheard};
 use crate::daemon::{DaemonError, find, stopping};
 use crate::errors::{self, Error};
 
@@ -30,7 +31,9 @@ pub(crate) struct Home {
 impl Home {
     /// That of a command with this configuration.
     pub(crate) fn new(places: Places, config: &Config) -> Self {
-        Self { places, variables: config.key_variables(), unheard: config.unheard(), warned: AtomicBool::new(false) }
+        let warns = config.log_level() >= LevelFilter::WARN;
+        let unheard = if warns { config.unheard() } else { Vec::new() };
+        Self { places, variables: config.key_variables(), unheard, warned: AtomicBool::new(false) }
     }
 
     /// A client of the server that runs, or of one that is started for it.

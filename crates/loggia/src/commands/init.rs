@@ -7,17 +7,18 @@ mod error;
 mod key;
 
 use loggia_cli::{CliError, Client, Needs, Offer, Outcome, SetUp};
-use loggia_models::{Environment, Hosted};
+use loggia_models::Hosted;
 use loggia_protocol_agent_server::{CurrentModel, ProblemType, TestModelResult};
 use serde::Serialize;
 
 use super::client::{self, Home};
+use super::known::Known;
 use crate::cli::InitArguments;
 use crate::config::Config;
 use crate::config::edit::Edit;
 use crate::config::keys::MODEL_DEFAULT;
+use crate::daemon::DaemonError;
 use crate::daemon::stopping::{self, Freed};
-use crate::daemon::{DaemonError, models};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
 use crate::output::Printer;
@@ -40,15 +41,6 @@ struct Shown {
     effective: bool,
     /// How a try went, if there was one.
     test: Option<TestModelResult>,
-}
-
-/// What a model still lacks.
-enum Lack {
-    Nothing,
-    /// A key of this provider.
-    Key(Hosted),
-    /// There is no such model, for this reason.
-    Everything(String),
 }
 
 /// Runs the command.
@@ -88,10 +80,12 @@ impl Init<'_> {
         let file = self.config.user_file().to_owned();
         let mut edit = Edit::open(&file)?;
         let before = edit.text(MODEL_DEFAULT.path).filter(|name| !name.is_empty()).map(str::to_owned);
-        let Some((name, lack)) = self.model(before.as_deref()).await? else { return Ok(Outcome::Cancelled.into()) };
-        let given = match (piped, lack) {
+        let Some((name, known)) = self.model(before.as_deref()).await? else {
+            return Ok(Outcome::Cancelled.into());
+        };
+        let given = match (piped, known) {
             (Some(key), _) => Some((provider(&name)?, key)),
-            (None, Lack::Key(hosted)) => match self.ask_key(&hosted).await? {
+            (None, Known::WithoutKey(hosted)) => match self.ask_key(&hosted).await? {
                 Some(key) => Some((hosted, key)),
                 None => return Ok(Outcome::Cancelled.into()),
             },
@@ -121,12 +115,12 @@ impl Init<'_> {
         Ok(if fails { ExitCode::Model } else { ExitCode::Success })
     }
 
-    /// The model that is wanted, and what it lacks. Nothing if nobody wants one.
-    async fn model(&mut self, before: Option<&str>) -> Result<Option<(String, Lack)>, Error> {
+    /// The model that is wanted, and what is known of it. Nothing if nobody wants one.
+    async fn model(&mut self, before: Option<&str>) -> Result<Option<(String, Known)>, Error> {
         if let Some(name) = &self.arguments.model {
-            return match lack(name, self.config) {
-                Lack::Everything(reason) => Err(DaemonError::UnknownModel { reason }.into()),
-                lack => Ok(Some((name.clone(), lack))),
+            return match Known::of(name, self.config) {
+                Known::Unusable(error) => Err(error.into()),
+                known => Ok(Some((name.clone(), known))),
             };
         }
         // A server that nobody needs is started anew, so that it has the keys of this terminal.
@@ -138,11 +132,12 @@ impl Init<'_> {
             Some(Offer { name, needs: Needs::Key })
         });
         let offers = Offer::all(&client, keyless.collect()).await?;
+        self.people.list(&offers, before)?;
         loop {
             let Some(name) = self.people.choose(&offers, before).await? else { return Ok(None) };
-            match lack(&name, self.config) {
-                Lack::Everything(reason) => self.people.complain(&reason)?,
-                lack => return Ok(Some((name, lack))),
+            match Known::of(&name, self.config) {
+                Known::Unusable(error) => self.people.complain(&error.to_string())?,
+                known => return Ok(Some((name, known))),
             }
         }
     }
@@ -163,13 +158,19 @@ impl Init<'_> {
     /// Keeps a key and says where; nothing if an older one is to stay.
     async fn keep(&mut self, hosted: &Hosted, key: &Key, edit: &mut Edit) -> Result<Option<String>, Error> {
         let place = key::Place::of(hosted, edit, &self.home.places)?;
-        if place.holds_another(key) {
+        if place.holds_another(hosted.name, key) {
             let what = format!("Replace the key of {} in {place}?", hosted.name);
             if !self.confirm(&what).await? {
                 return Ok(None);
             }
         }
-        Ok(Some(place.keep(hosted, key, edit)?))
+        let told = place.keep(hosted, key, edit)?;
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if place == key::Place::Keyring && is_set(hosted.key_variable) {
+            let text = format!("`{}` is set here, and counts before the keyring", hosted.key_variable);
+            self.people.complain(&text)?;
+        }
+        Ok(Some(told))
     }
 
     /// Asks before something is replaced, unless that was answered beforehand.
@@ -201,7 +202,9 @@ impl Init<'_> {
             self.people.done(&format!("nothing had to be changed: new sessions use {name} already"))?;
         }
         if let Some(stronger) = self.config.own_model().filter(|own| *own != name) {
-            let text = format!("`{stronger}` is set for commands here, by a variable or this workspace, and counts before it");
+            let text = format!(
+                "`{stronger}` is set for commands here, by a variable or this workspace, and counts before it"
+            );
             self.people.complain(&text)?;
         }
         Ok(())
@@ -271,19 +274,6 @@ impl Init<'_> {
     }
 }
 
-/// What a model lacks, by what is set here.
-fn lack(name: &str, config: &Config) -> Lack {
-    let environment = Environment::from_fn(|name| std::env::var(name).ok());
-    match models::find(Some(name), &config.endpoints(), environment) {
-        Ok(_) => Lack::Nothing,
-        Err(DaemonError::UnknownModel { reason }) => match provider(name) {
-            Ok(hosted) => Lack::Key(hosted),
-            Err(_) => Lack::Everything(reason),
-        },
-        Err(error) => Lack::Everything(error.to_string()),
-    }
-}
-
 /// The provider of a model, if it is a hosted one that takes a key.
 fn provider(name: &str) -> Result<Hosted, InitError> {
     let provider = name.split_once(':').map_or(name, |(provider, _)| provider);
@@ -294,7 +284,9 @@ fn provider(name: &str) -> Result<Hosted, InitError> {
 async fn current(client: &Client) -> Result<Option<String>, Error> {
     match client.current_model().await {
         Ok(model) => Ok(Some(format!("{}:{}", model.provider, model.model_name))),
-        Err(error) if error.problem().is_some_and(|problem| problem.kind == ProblemType::NotFound) => Ok(None),
+        Err(error) if error.problem().is_some_and(|problem| problem.kind == ProblemType::NotFound) => {
+            Ok(None)
+        }
         Err(error) => Err(CliError::from(error).into()),
     }
 }

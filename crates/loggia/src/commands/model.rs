@@ -1,12 +1,11 @@
 //! `loggia model`: which models there are, which one new sessions use, and whether one works.
 
-use loggia_cli::{CliError, ModelList, ModelTest, ModelUse, Outcome};
-use loggia_models::Environment;
+use loggia_cli::{ModelList, ModelTest, ModelUse, Outcome};
 
 use super::client::{self, Home};
+use super::known::Known;
 use crate::cli::{ModelCommand, ModelUseArguments};
 use crate::config::Config;
-use crate::daemon::models;
 use crate::daemon::stopping::{self, Freed};
 use crate::errors::{self, Error};
 
@@ -35,12 +34,10 @@ fn choose(config: &Config, home: &Home, arguments: &ModelUseArguments) -> Result
         client::run(home, async |client, terminal| loggia_cli::model_use(client, options, terminal).await)
     };
     let refused = match set() {
-        Err(Error::Client(CliError::Server(error))) if error.problem().is_some() => error,
+        Err(Error::Client(error)) if error.is_about_model() => error,
         done => return done,
     };
-    let environment = Environment::from_fn(|name| std::env::var(name).ok());
-    let is_known_here = models::find(Some(&arguments.name), &config.endpoints(), environment).is_ok();
-    if is_known_here {
+    if matches!(Known::of(&arguments.name, config), Known::Here) {
         match stopping::free(&home.places)? {
             Freed::Gone => return set(),
             Freed::Absent => {}
@@ -50,5 +47,5 @@ fn choose(config: &Config, home: &Home, arguments: &ModelUseArguments) -> Result
             }
         }
     }
-    Err(CliError::Server(refused).into())
+    Err(refused.into())
 }

@@ -130,11 +130,15 @@ mod tests {
 
     #[test]
     fn only_what_is_set_changes() {
-        let before = "# Mine.\n[model] # which\ndefault = \"a:b\"  # the good one\n\n[ui]\ncolor = \"never\"\n";
+        let before =
+            "# Mine.\n[model] # which\ndefault = \"a:b\"  # the good one\n\n[ui]\ncolor = \"never\"\n";
         assert_eq!(edited(before, &[("model.default", "c:d")]), before.replace("a:b", "c:d"));
         assert_eq!(edited(before, &[("model.default", "a:b")]), before);
         assert_eq!(edited("", &[("model.default", "a:b")]), "[model]\ndefault = \"a:b\"\n");
-        assert_eq!(edited("model.default = 'a:b'\n", &[("model.default", "c:d")]), "model.default = \"c:d\"\n");
+        assert_eq!(
+            edited("model.default = 'a:b'\n", &[("model.default", "c:d")]),
+            "model.default = \"c:d\"\n"
+        );
         assert_eq!(
             edited("model = { default = \"\" }\n", &[("model.default", "c:d")]),
             "model = { default = \"c:d\" }\n"

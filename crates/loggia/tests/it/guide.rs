@@ -127,6 +127,12 @@ fn a_pattern_says_what_a_line_is() {
         assert_eq!(fits(line, pattern), expected, "{line} {pattern}");
     }
     let lines = ["a", "b", "c"].map(str::to_owned);
-    assert!(all_fit(&lines, &["a", "…"]) && all_fit(&lines, &["…", "c"]) && all_fit(&lines, &["a", "…", "b", "c"]));
-    assert!(!all_fit(&lines, &["a", "b"]) && !all_fit(&lines, &["…", "b"]) && !all_fit(&lines[..1], &["a", "b"]));
+    assert!(
+        all_fit(&lines, &["a", "…"])
+            && all_fit(&lines, &["…", "c"])
+            && all_fit(&lines, &["a", "…", "b", "c"])
+    );
+    assert!(
+        !all_fit(&lines, &["a", "b"]) && !all_fit(&lines, &["…", "b"]) && !all_fit(&lines[..1], &["a", "b"])
+    );
 }

@@ -5,8 +5,8 @@ use loggia_models::{EndpointKind, Environment, Models, Override, Settings};
 use serde_json::{Value, json};
 
 use crate::contract::{ask, conversation, hear, settings};
-use loggia_mock_models::{Say, frames, text};
 use loggia_mock_models::{Answer, Mock, Step};
+use loggia_mock_models::{Say, frames, text};
 
 const KIND: EndpointKind = EndpointKind::Ollama;
 

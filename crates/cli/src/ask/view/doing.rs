@@ -1,7 +1,8 @@
 //! What the agent does, as people see it: what moves while it runs, and one line when it is done.
 
 use loggia_protocol_agent_server::{
-    ClientEcho, NoticeKind, PatchProposed, Phase, Plan, SessionNotice, Thinking, ToolExecute, ToolOutput, ToolStatus,
+    ClientEcho, NoticeKind, PatchProposed, Phase, Plan, SessionNotice, Thinking, ToolExecute, ToolOutput,
+    ToolStatus,
 };
 use serde_json::Value;
 

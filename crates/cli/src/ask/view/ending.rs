@@ -42,7 +42,12 @@ impl View<'_> {
     }
 
     /// What it took; what the whole session did, if that is more.
-    pub(in crate::ask) fn summary(&mut self, files: u64, turn: Spent, session: &Session) -> Result<(), CliError> {
+    pub(in crate::ask) fn summary(
+        &mut self,
+        files: u64,
+        turn: Spent,
+        session: &Session,
+    ) -> Result<(), CliError> {
         if !self.terminal.stderr_is_terminal() {
             return Ok(());
         }

@@ -6,7 +6,8 @@ use loggia_client::{Client, Error, Page};
 use loggia_protocol_agent_server::{
     ChangesParams, CreateSessionParams, CreateTokenParams, CurrentModel, ENDPOINTS, Endpoint,
     ForkSessionParams, HitKind, PageCodeParams, PairParams, PolicyCheckParams, RegisterWorkspaceParams,
-    RenameSessionParams, Scope, SessionId, SessionModel, TestModelParams, TokenId, UndoParams, Verb, WorkspaceId,
+    RenameSessionParams, Scope, SessionId, SessionModel, TestModelParams, TokenId, UndoParams, Verb,
+    WorkspaceId,
 };
 
 use crate::play::{Play, Request};

@@ -1,5 +1,7 @@
 //! What keeps a set-up from being made.
 
+use loggia_models::KeyringError;
+
 use crate::errors::ErrorKind;
 
 /// Why nothing was set up.
@@ -28,6 +30,15 @@ pub(crate) enum InitError {
         /// Why.
         reason: &'static str,
     },
+    /// The keyring did not take the key.
+    #[error("the key was not kept")]
+    Keyring {
+        /// The variable that would do instead.
+        variable: &'static str,
+        /// Why.
+        #[source]
+        source: KeyringError,
+    },
     /// The settings say that the key is in a variable.
     #[error("the settings say that the key of {provider} is in the variable `{variable}`")]
     KeyElsewhere {
@@ -43,6 +54,7 @@ impl InitError {
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::KeyElsewhere { .. } => ErrorKind::Configuration,
+            Self::Keyring { .. } => ErrorKind::Unavailable,
             _ => ErrorKind::Usage,
         }
     }
@@ -60,6 +72,7 @@ impl InitError {
                 "leave out `--key-stdin`; an endpoint of your own names its key in `models.NAME.key_file`".to_owned()
             }
             Self::NotAKey { .. } => "copy it whole, without quotes, from the provider's page".to_owned(),
+            Self::Keyring { variable, .. } => format!("unlock the keyring and try again, or set `{variable}`"),
             Self::KeyElsewhere { provider, variable } => {
                 format!("set `{variable}`, or remove `models.{provider}.key_variable` from your configuration")
             }

@@ -8,8 +8,9 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use loggia_models::Hosted;
+use loggia_models::{Hosted, Secret};
 
+use super::super::known;
 use super::InitError;
 use crate::config::edit::Edit;
 use crate::config::places::Places;
@@ -56,46 +57,64 @@ impl fmt::Debug for Key {
 /// Where a key is to be kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Place {
+    /// The keyring of this session.
+    Keyring,
     /// A file that only its owner can read.
     File(PathBuf),
 }
 
 impl Place {
-    /// The place for a provider's key: where the settings look for it, else a file of our own.
+    /// The place for a provider's key: where the settings look for it, else the keyring, else a file of our own.
     pub(super) fn of(hosted: &Hosted, edit: &Edit, places: &Places) -> Result<Self, InitError> {
-        let set = |what: &str| edit.text(&format!("models.{}.{what}", hosted.name)).filter(|text| !text.is_empty());
+        let set =
+            |what: &str| edit.text(&format!("models.{}.{what}", hosted.name)).filter(|text| !text.is_empty());
         if let Some(variable) = set("key_variable") {
             return Err(InitError::KeyElsewhere { provider: hosted.name, variable: variable.to_owned() });
         }
         Ok(match set("key_file") {
             Some(path) => Self::File(PathBuf::from(path)),
+            None if known::keyring().available() => Self::Keyring,
             None => Self::File(places.config().join(DIRECTORY).join(hosted.name)),
         })
     }
 
     /// Whether another key is there, or something that cannot be read.
-    pub(super) fn holds_another(&self, key: &Key) -> bool {
-        let Self::File(path) = self;
-        match fs::read_to_string(path) {
-            Ok(text) => text.trim() != key.0,
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
+    pub(super) fn holds_another(&self, provider: &str, key: &Key) -> bool {
+        match self {
+            // One that is locked is unlocked to keep a key; what it has is not known before.
+            Self::Keyring => {
+                matches!(known::keyring().get(provider), Ok(Some(there)) if there != Secret::new(&key.0))
+            }
+            Self::File(path) => match fs::read_to_string(path) {
+                Ok(text) => text.trim() != key.0,
+                Err(error) => error.kind() != io::ErrorKind::NotFound,
+            },
         }
     }
 
     /// Keeps a key, and sets what is needed for it to be found. Where it is, in words.
     pub(super) fn keep(&self, hosted: &Hosted, key: &Key, edit: &mut Edit) -> Result<String, Error> {
-        let Self::File(path) = self;
-        write(path, key).map_err(|source| Error::WriteFile { path: path.clone(), source })?;
-        edit.set(&format!("models.{}.kind", hosted.name), hosted.kind.name());
-        edit.set(&format!("models.{}.key_file", hosted.name), &path.to_string_lossy());
+        match self {
+            Self::Keyring => {
+                let kept = known::keyring().set(hosted.name, &Secret::new(&key.0));
+                kept.map_err(|source| InitError::Keyring { variable: hosted.key_variable, source })?;
+            }
+            Self::File(path) => {
+                write(path, key).map_err(|source| Error::WriteFile { path: path.clone(), source })?;
+                edit.set(&format!("models.{}.kind", hosted.name), hosted.kind.name());
+                edit.set(&format!("models.{}.key_file", hosted.name), &path.to_string_lossy());
+            }
+        }
         Ok(self.to_string())
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::File(path) = self;
-        write!(f, "`{}`", path.display())
+        match self {
+            Self::Keyring => f.write_str("the keyring"),
+            Self::File(path) => write!(f, "`{}`", path.display()),
+        }
     }
 }
 
@@ -133,14 +152,18 @@ mod tests {
         let hosted = Hosted::named("anthropic").unwrap();
         let place = Place::File(directory.path().join("keys/anthropic"));
         let key = Key::new("sk-1").unwrap();
-        assert!(!place.holds_another(&key));
+        assert!(!place.holds_another("anthropic", &key));
         let file = directory.path().join("config.toml");
         let mut edit = Edit::open(&file).unwrap();
         let told = place.keep(&hosted, &key, &mut edit).unwrap();
         assert!(told.ends_with("keys/anthropic`") && !told.contains("sk-1"), "{told}");
-        let mode = |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
+        let mode =
+            |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("keys"), mode("keys/anthropic")), (0o700, 0o600));
         assert_eq!(edit.text("models.anthropic.kind"), Some("anthropic"));
-        assert!(!place.holds_another(&key) && place.holds_another(&Key::new("sk-2").unwrap()));
+        assert!(
+            !place.holds_another("anthropic", &key)
+                && place.holds_another("anthropic", &Key::new("sk-2").unwrap())
+        );
     }
 }
