@@ -104,10 +104,14 @@ pub(crate) enum Command {
     /// Converse with the agent
     Chat(Box<TurnArguments>),
     /// Look after sessions; without a command, list them
+    #[command(args_conflicts_with_subcommands = true)]
     Sessions {
         /// What to do.
         #[command(subcommand)]
         command: Option<SessionsCommand>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: SessionsListArguments,
     },
     /// Take back what the agent changed
     #[command(long_about = agent::UNDO_ABOUT)]
@@ -115,16 +119,24 @@ pub(crate) enum Command {
     /// Make again what was taken back
     Redo(UndoArguments),
     /// Look after models; without a command, list them
+    #[command(args_conflicts_with_subcommands = true)]
     Model {
         /// What to do.
         #[command(subcommand)]
         command: Option<ModelCommand>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: ModelListArguments,
     },
     /// Look after what the agent may do; without a command, show it
+    #[command(args_conflicts_with_subcommands = true)]
     Policy {
         /// What to do.
         #[command(subcommand)]
         command: Option<PolicyCommand>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: PolicyShowArguments,
     },
     /// Set up a model, and its key if it needs one
     #[command(long_about = agent::INIT_ABOUT)]

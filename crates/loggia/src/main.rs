@@ -24,9 +24,8 @@ mod telemetry;
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::{
-    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand,
-    ModelListArguments, PolicyCommand, PolicyShowArguments, ServeArguments, SessionsCommand,
-    SessionsListArguments, TurnArguments,
+    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand, PolicyCommand,
+    ServeArguments, SessionsCommand, TurnArguments,
 };
 use crate::commands::client::Home;
 use crate::commands::serve::Starter;
@@ -64,16 +63,16 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         }
         Command::Ask(arguments) => ask(&cli.flags, &arguments),
         Command::Chat(arguments) => chat(&cli.flags, &arguments),
-        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)) }
+        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)), .. }
             if arguments.prompt.is_empty() && !arguments.json =>
         {
             chat(&cli.flags, &AskArguments::from(arguments).turn)
         }
-        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)) } => {
+        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)), .. } => {
             ask(&cli.flags, &arguments.into())
         }
-        Command::Sessions { command } => {
-            let command = command.unwrap_or_else(|| SessionsCommand::List(SessionsListArguments::usual()));
+        Command::Sessions { command, usual } => {
+            let command = command.unwrap_or(SessionsCommand::List(usual));
             commands::sessions::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
         }
         Command::Undo(arguments) => {
@@ -82,13 +81,13 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         Command::Redo(arguments) => {
             commands::undo::redo(&as_client(&cli.flags)?, arguments).map(ExitCode::from)
         }
-        Command::Model { command } => {
-            let command = command.unwrap_or_else(|| ModelCommand::List(ModelListArguments::default()));
+        Command::Model { command, usual } => {
+            let command = command.unwrap_or(ModelCommand::List(usual));
             let (config, home) = client_of(&cli.flags)?;
             commands::model::run(&config, &home, command).map(ExitCode::from)
         }
-        Command::Policy { command } => {
-            let command = command.unwrap_or_else(|| PolicyCommand::Show(PolicyShowArguments::default()));
+        Command::Policy { command, usual } => {
+            let command = command.unwrap_or(PolicyCommand::Show(usual));
             commands::policy::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
         }
         Command::Init(arguments) => {

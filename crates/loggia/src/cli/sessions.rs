@@ -50,9 +50,9 @@ pub(crate) struct SessionsListArguments {
 /// Which session, and how it is shown.
 #[derive(Debug, Args)]
 pub(crate) struct SessionArguments {
-    /// Which session
+    /// Which session [default: the one of this workspace in which something happened last]
     #[arg(value_name = "ID")]
-    pub(crate) id: String,
+    pub(crate) id: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -140,13 +140,6 @@ pub(crate) struct SessionsImportArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-impl SessionsListArguments {
-    /// What `sessions` alone asks for.
-    pub(crate) fn usual() -> Self {
-        Self { workspace: None, all: false, limit: LISTED, json: false }
-    }
 }
 
 impl From<SessionsResumeArguments> for AskArguments {
