@@ -85,12 +85,25 @@ impl ApprovalResponse {
     /// The rules between fields, which their types alone cannot state.
     ///
     /// # Errors
-    /// When the scope needs a field that is absent, or hunks are named in two ways.
+    /// When the scope needs a field that is absent, hunks are named in two ways, or hunks are named in an answer that
+    /// reaches further: it would allow more than whoever named them meant.
     pub fn check(&self) -> Result<(), FieldError> {
         let missing = |field: &str, scope: &str| {
             Err(FieldError::at(field, format!("`{field}` is needed when the scope is `{scope}`")))
         };
+        let beyond = |field: &str| {
+            Err(FieldError::at(
+                field,
+                format!("`{field}` is only for the scope `hunk`; add `\"scope\":\"hunk\"`"),
+            ))
+        };
         match self.scope {
+            Some(ApprovalScope::All | ApprovalScope::File) | None if self.hunk_index.is_some() => {
+                beyond("hunk_index")
+            }
+            Some(ApprovalScope::All | ApprovalScope::File) | None if self.hunk_indexes.is_some() => {
+                beyond("hunk_indexes")
+            }
             Some(ApprovalScope::File) if self.file_path.is_none() => missing("file_path", "file"),
             Some(ApprovalScope::Hunk) if self.file_path.is_none() => missing("file_path", "hunk"),
             Some(ApprovalScope::Hunk) => match (self.hunk_index, &self.hunk_indexes) {

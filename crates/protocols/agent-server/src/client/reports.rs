@@ -23,10 +23,10 @@ pub struct ApprovalResponse {
     /// Which file, when the scope is a file or a hunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
-    /// Which of the patch's hunks, from 0, when the scope is a hunk.
+    /// Which of the patch's hunks, from 0; only when the scope is a hunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunk_index: Option<u32>,
-    /// Several of the patch's hunks, from 0, instead of one `hunk_index`.
+    /// Several of the patch's hunks, from 0, instead of one `hunk_index`; only when the scope is a hunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunk_indexes: Option<Vec<u32>>,
     /// For how long the decision stands; absent means once.
@@ -58,7 +58,9 @@ fn scopes_name_their_target(schema: &mut Schema) {
             "then": then,
         })
     };
-    let rules = json!([rule("file", path.clone()), rule("hunk", json!({ "allOf": [path, hunks] }))]);
+    let mut hunk = rule("hunk", json!({ "allOf": [path.clone(), hunks] }));
+    hunk["else"] = json!({ "allOf": [absent("hunk_index"), absent("hunk_indexes")] });
+    let rules = json!([rule("file", path), hunk]);
     schema.insert("allOf".to_owned(), rules);
 }
 

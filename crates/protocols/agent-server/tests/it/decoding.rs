@@ -119,6 +119,15 @@ fn a_hunk_or_file_decision_must_name_its_target() {
         &response(r#","scope":"hunk","file_path":"a","hunk_indexes":[]"#),
         "wrong shape | /hunk_indexes | must name a hunk",
     );
+    for (wide, field) in [
+        (r#","hunk_index":0"#, "hunk_index"),
+        (r#","hunk_indexes":[0],"file_path":"a""#, "hunk_indexes"),
+        (r#","scope":"all","hunk_indexes":[0]"#, "hunk_indexes"),
+        (r#","scope":"file","file_path":"a","hunk_index":0"#, "hunk_index"),
+    ] {
+        let told = format!(r#"`{field}` is only for the scope `hunk`; add `"scope":"hunk"`"#);
+        check(&response(wide), &format!("wrong shape | /{field} | {told}"));
+    }
     let text = response(r#","scope":"hunk","file_path":"a","hunk_indexes":[0,2]"#);
     let ClientMessage::ApprovalResponse(answer) = ClientMessage::decode(&text).unwrap() else { panic!() };
     assert_eq!(answer.hunk_indexes, Some(vec![0, 2]));
