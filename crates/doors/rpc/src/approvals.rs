@@ -81,7 +81,7 @@ impl Yolo {
             Some(("allow", "*")) => Ok(Self::All),
             Some(("allow", list)) => Ok(Self::Only(names(list)?)),
             Some(("deny", list)) => Ok(Self::AllBut(names(list)?)),
-            None if pattern == "true" => Ok(Self::All),
+            None if matches!(pattern, "true" | "*") => Ok(Self::All),
             _ => Err(wrong(pattern)),
         }
     }
@@ -183,6 +183,7 @@ mod tests {
         assert_eq!(Yolo::parse(None), Ok(Yolo::All));
         assert_eq!(Yolo::parse(Some("allow:*")), Ok(Yolo::All));
         assert_eq!(Yolo::parse(Some("true")), Ok(Yolo::All));
+        assert_eq!(Yolo::parse(Some("*")), Ok(Yolo::All));
         assert_eq!(Yolo::parse(Some("allow:a, b")), Ok(Yolo::Only(names(&["a", "b"]))));
         assert_eq!(Yolo::parse(Some("deny:a")), Ok(Yolo::AllBut(names(&["a"]))));
         for wrong in ["", "yes", "allow:", "deny: ,", "permit:a"] {

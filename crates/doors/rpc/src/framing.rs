@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_client_is_answered_in_its_own_framing() {
         assert_eq!(answer("{}\n"), "[]\n");
-        assert_eq!(answer("\r\n {}\n"), "[]\n");
+        assert_eq!(answer("\r\n{}\n"), "[]\n");
         assert_eq!(answer("Content-Length: 2\r\n\r\n{}"), "Content-Length: 2\r\n\r\n[]");
         assert_eq!(answer("\r\ncontent-length: 2\r\n\r\n{}"), "Content-Length: 2\r\n\r\n[]");
     }

@@ -84,23 +84,20 @@ impl Place {
     /// Ends the turn under way if it is this client's to end: begun through this door, with nobody else there who drives.
     /// Returns when its end has been told.
     pub(crate) async fn abort_own_turn(&self) {
-        let begun_here = {
-            let teller = self.teller();
-            let by = teller.state.turn.as_ref().map(|turn| turn.by.clone());
-            matches!(by, Some(Actor::Client { door: Way::Rpc, .. }))
-        };
-        if !begun_here {
+        // As the session knows it: its turn may not have been told yet. A session that is gone has none.
+        let Ok(state) = self.seat.state().await else { return };
+        let by = state.turn.as_ref().map(|turn| &turn.by);
+        if !matches!(by, Some(Actor::Client { door: Way::Rpc, .. })) {
             return;
         }
-        // A session that is gone has no turn either.
         let Ok(clients) = self.seat.clients().await else { return };
         let me = self.seat.client();
         if clients.iter().any(|client| client.id != me && client.role >= Role::Drive) {
             return;
         }
         let reason = Some("the client left".to_owned());
-        if self.seat.intend(Intent::Cancel { reason }).await.is_ok() {
-            self.until(|teller| teller.state.turn.is_none().then_some(())).await;
+        if let Ok(cancelled) = self.seat.intend(Intent::Cancel { reason }).await {
+            self.until(|teller| (teller.state.last_seq >= cancelled.seq).then_some(())).await;
         }
     }
 

@@ -26,13 +26,16 @@ const FIRST_BYTE: Duration = Duration::from_millis(20);
 /// How long calls that were read before the end of input may take to be answered.
 const LAST_ANSWERS: Duration = Duration::from_millis(100);
 
+/// How long a prompt may take to reach its session.
+const LAST_PROMPT: Duration = Duration::from_millis(50);
+
 /// How long a turn may take to end.
-const LAST_TURN: Duration = Duration::from_millis(350);
+const LAST_TURN: Duration = Duration::from_millis(300);
 
 /// How long the last lines may wait for a client that does not read.
 const LAST_LINES: Duration = Duration::from_millis(100);
 
-/// How long what is queued may take to be written. All five together stay below what the least patient client waits.
+/// How long what is queued may take to be written. All of these together stay below what the least patient client waits.
 const LAST_BYTES: Duration = Duration::from_millis(150);
 
 /// How a process that served a connection ends.
@@ -64,7 +67,9 @@ enum Leaving {
 /// Serves one client until it goes, or until `stop` is cancelled.
 ///
 /// Whatever happens, the last lines are written and everything is over within 800 milliseconds of the end of
-/// input or of `stop`. A client that no longer takes our bytes is served until its input ends.
+/// input or of `stop`. A client that no longer takes our bytes is served until its input ends. End of input and `stop`
+/// abort the turn that such a client began, unless somebody else is on its session; a reader that fails instead is
+/// a client that vanished, whose turn goes on.
 ///
 /// # Cancel safety
 /// Dropping the future ends the connection without a word. A turn under way goes on, as for a client that vanished.
@@ -145,6 +150,8 @@ async fn shut_down(door: &Door, peer: &Peer, why: Leaving) {
         let _ = tokio::time::timeout(LAST_ANSWERS, door.served()).await;
     }
     door.close();
+    // A prompt that was taken in this moment has reached its session when this is over; none is taken after it.
+    let _ = tokio::time::timeout(LAST_PROMPT, door.hold()).await;
     let place = door.place();
     if why != Leaving::Broken && tokio::time::timeout(LAST_TURN, place.abort_own_turn()).await.is_err() {
         tracing::warn!(session = %place.seat.session(), "a turn did not end in time and is left");

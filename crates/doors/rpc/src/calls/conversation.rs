@@ -61,7 +61,7 @@ pub(super) async fn get_messages(
     let Some(first) = items.first() else { return Ok(GetMessagesResult { messages: Vec::new() }) };
     let last = items.last().map_or(first.seq, |item| item.seq);
     let times = times(&door.parts.engine, place.seat.session(), first.seq, last).await;
-    let times = times.map_err(|error| ErrorObject::internal(error))?;
+    let times = times.map_err(ErrorObject::internal)?;
     Ok(GetMessagesResult { messages: items.iter().map(|item| message(item, &times)).collect() })
 }
 

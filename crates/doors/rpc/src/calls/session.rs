@@ -30,7 +30,8 @@ pub(super) async fn reset(
     leave_turn(&old).await;
     let place = door.open(old.workspace.clone()).await.map_err(ErrorObject::internal)?;
     let held = door.hold().await;
-    let place = change(&door, &context.peer, &old, place, SessionType::Clear).await;
+    let how = (SessionEndReason::Clear, SessionType::Clear);
+    let place = change(&door, &context.peer, &old, place, how).await;
     drop(held);
     let session_id = place.teller().session_id();
     Ok(ResetResult { session_id })
@@ -44,10 +45,16 @@ async fn leave_turn(place: &Place) {
 }
 
 /// Moves the connection from one session to another, and says so.
-async fn change(door: &Arc<Door>, peer: &Peer, old: &Place, new: Place, how: SessionType) -> Arc<Place> {
+async fn change(
+    door: &Arc<Door>,
+    peer: &Peer,
+    old: &Place,
+    new: Place,
+    (end, begin): (SessionEndReason, SessionType),
+) -> Arc<Place> {
     let mut said = old.fall_silent();
-    said.notices.push(life::end(old, SessionEndReason::Clear));
-    said.notices.extend(life::begin(&new, how));
+    said.notices.push(life::end(old, end));
+    said.notices.extend(life::begin(&new, begin));
     old.stop.cancel();
     door.set_place(new);
     let place = door.place();
@@ -89,7 +96,8 @@ pub(super) async fn attach(
     };
     leave_turn(&old).await;
     let held = door.hold().await;
-    let place = change(&door, &context.peer, &old, place, SessionType::Resume).await;
+    let how = (SessionEndReason::Quit, SessionType::Resume);
+    let place = change(&door, &context.peer, &old, place, how).await;
     (Ok(attached(&place)), Some(held))
 }
 

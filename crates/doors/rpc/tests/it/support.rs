@@ -132,7 +132,10 @@ impl Client {
 
     /// Hears until a notification comes; gives what it says.
     pub(crate) async fn until(&mut self, method: &str) -> Value {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
+            // Signs of life come for ever.
+            assert!(tokio::time::Instant::now() < deadline, "no {method} in\n{}", self.lines.join("\n"));
             let message = match self.early.pop_front() {
                 Some(message) => message,
                 None => self.line().await,

@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{Client, parts, world};
 
 const ANSWER: &str = r#"
-    context_tokens = 1000
+    context_tokens = 10000
     [[reply]]
     parts = [{ thought = "Hm. " }, { text = "Hello " }, { text = "there." }]
-    usage = { input = 120, output = 30 }
+    usage = { input = 2000, output = 500 }
 "#;
 
 #[tokio::test]
@@ -118,14 +118,13 @@ async fn an_abort_in_the_middle_of_a_reply() {
 
 #[tokio::test]
 async fn an_abort_before_the_first_word() {
-    let world = world("[[reply]]\nparts = [{ hang = true }]\n[[reply]]\nparts = [{ text = \"Now.\" }]").await;
+    let script = "[[reply]]\nparts = [{ thought = \"Hm.\" }, { hang = true }]\n[[reply]]\nparts = [{ text = \"Now.\" }]";
+    let world = world(script).await;
     let mut client = Client::start(&world).await;
     client.call("prompt", json!({"message": "x"})).await;
-    client.until("turnStart").await;
+    client.until("messageUpdate").await;
     client.call("abort", json!({})).await;
-    client.until("turnEnd").await;
     client.until("ping").await;
-    client.text();
     client.turn("Again").await;
     assert_snapshot!(client.text());
 }
