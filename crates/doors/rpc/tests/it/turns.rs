@@ -225,6 +225,19 @@ async fn slash_commands_are_answered_without_a_model() {
     assert_snapshot!(client.text());
 }
 
+#[tokio::test]
+async fn a_turn_that_takes_long_shows_that_it_lives() {
+    let world = world("[[reply]]\nparts = [{ thought = \"Hm.\" }, { hang = true }]").await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "x"})).await;
+    client.until("messageUpdate").await;
+    client.text();
+    // From here on time passes as fast as nobody has anything to do.
+    tokio::time::pause();
+    client.until("ping").await;
+    assert_snapshot!(client.text());
+}
+
 /// Keeps every write apart from the others.
 #[derive(Clone, Default)]
 struct Writes(Arc<Mutex<Vec<String>>>);
