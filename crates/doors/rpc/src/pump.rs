@@ -8,7 +8,7 @@ use loggia_domain::{ApprovalAnswer, ApprovalId, EventBody, FileChangeKind, Inten
 use loggia_engine::{FeedClosed, Subscription, Told};
 use loggia_protocol_autohand::limits::PING_INTERVAL;
 use loggia_protocol_autohand::{self as wire, AgentStatus, codes};
-use loggia_wire::peer::{Notice, Peer};
+use loggia_wire::peer::{Notice, NotifyError, Peer};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::door::Door;
@@ -173,10 +173,20 @@ impl Pump {
     }
 }
 
-/// Sends to a client that may have gone: then there is nobody to tell, and its end of input ends the rest.
+/// Sends to a client that may have gone: then there is nobody to tell, and its end of input ends the rest. What is too
+/// large for a line is left out, and keeps nothing else out.
 pub(crate) async fn send(peer: &Peer, notices: &[Notice]) {
-    if let Err(error) = peer.tell(notices).await {
-        tracing::debug!(%error, "a client was not told");
+    let error = match peer.tell(notices).await {
+        Ok(()) => return,
+        Err(error) => error,
+    };
+    tracing::debug!(%error, "a client was not told");
+    if let (NotifyError::Unsendable(_), true) = (&error, notices.len() > 1) {
+        for notice in notices {
+            if let Err(error) = peer.tell(std::slice::from_ref(notice)).await {
+                tracing::warn!(%error, notice = notice.method(), "a client was not told");
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ mod input;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_protocol_autohand::limits::MAX_LINE_BYTES;
+use loggia_protocol_autohand::limits::{EXIT_BUDGET, MAX_LINE_BYTES};
 use loggia_protocol_autohand::{AgentEndReason, DIALECT, SessionEndReason, SessionType};
 use loggia_wire::peer::{Connection, Limits, Peer, Settings, connect};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -35,8 +35,22 @@ const LAST_TURN: Duration = Duration::from_millis(300);
 /// How long the last lines may wait for a client that does not read.
 const LAST_LINES: Duration = Duration::from_millis(100);
 
-/// How long what is queued may take to be written. All of these together stay below what the least patient client waits.
+/// How long what is queued may take to be written.
 const LAST_BYTES: Duration = Duration::from_millis(150);
+
+/// A little more than the connection gives itself for that.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// The least patient client kills us soon after this.
+const _: () = {
+    let steps = [LAST_ANSWERS, LAST_PROMPT, LAST_TURN, LAST_LINES, LAST_BYTES, GRACE];
+    let (mut sum, mut step) = (0, 0);
+    while step < steps.len() {
+        sum += steps[step].as_millis();
+        step += 1;
+    }
+    assert!(sum < EXIT_BUDGET.as_millis());
+};
 
 /// How a process that served a connection ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,8 +189,6 @@ async fn shut_down(door: &Door, peer: &Peer, why: Leaving) {
 
 /// Waits until what is queued is written, and no longer than that may take.
 async fn finish(mut running: JoinHandle<()>) {
-    /// A little more than the connection gives itself.
-    const GRACE: Duration = Duration::from_millis(50);
     if tokio::time::timeout(LAST_BYTES + GRACE, &mut running).await.is_err() {
         running.abort();
     }

@@ -43,7 +43,11 @@ async fn begin(door: Arc<Door>, context: Context, params: PromptParams) -> Resul
     if door.is_closing() {
         return Err(aborted());
     }
-    let preview = door.wishes().preview;
+    let preview = {
+        let wishes = door.wishes();
+        // Who only plans collects nothing: what would be written is refused, and the model told so.
+        wishes.preview && !wishes.approvals.is_planning()
+    };
     let sees = place.teller().model.sees;
     let (instruction, errors) = instruction(params, preview, sees, Timestamp::now());
     place.teller().preface = errors;

@@ -38,7 +38,8 @@ async fn nothing_is_asked_without_restrictions() {
 #[tokio::test]
 async fn planning_refuses_what_would_be_written() {
     let world = world(WRITE).await;
-    let mut client = Client::start(&world).await;
+    // Also where changes are shown first.
+    let mut client = Client::launch(&world, Launch { preview: true, ..Launch::new(world.root()) }).await;
     assert_eq!(client.call("planModeSet", json!({"enabled": true})).await, json!({"success": true}));
     client.text();
     client.turn("Write").await;
