@@ -18,6 +18,7 @@ mod calls;
 mod commands;
 mod door;
 mod framing;
+mod kept;
 mod launch;
 mod life;
 mod messages;
@@ -32,5 +33,6 @@ mod tell;
 
 pub use approvals::{Approvals, Yolo, YoloError};
 pub use door::Parts;
+pub use kept::{Kept, Returned, keep};
 pub use launch::{EndOfTurn, Launch, LaunchError, PermissionTimers, StartWith};
 pub use serve::{Exit, serve};

@@ -1,5 +1,7 @@
 //! Input that makes no sense: each has its answer, and the next good request works.
 
+use loggia_jsonrpc::Kind;
+use loggia_protocol_autohand::METHODS;
 use loggia_protocol_autohand::limits::MAX_LINE_BYTES;
 use serde_json::json;
 
@@ -130,4 +132,21 @@ async fn lines_may_end_with_crlf_and_come_in_pieces() {
         tokio::task::yield_now().await;
     }
     assert_eq!(client.answer(1).await["status"], "idle");
+}
+
+/// Turns that a client stops step by step are the one thing of the table that is not there.
+#[tokio::test]
+async fn every_method_of_the_protocol_is_served_but_one() {
+    let world = world("").await;
+    let mut client = Client::start(&world).await;
+    let methods = METHODS.iter().filter(|method| method.kind == Kind::Request);
+    let names: Vec<&str> = methods.map(|method| method.name.trim_start_matches("autohand.")).collect();
+    assert!(names.len() > 25, "{names:?}");
+    let mut unknown = Vec::new();
+    for name in names {
+        if client.call(name, json!({})).await["code"] == -32601 {
+            unknown.push(name);
+        }
+    }
+    assert_eq!(unknown, ["stepDecision"]);
 }

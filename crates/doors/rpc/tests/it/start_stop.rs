@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use insta::assert_snapshot;
-use loggia_rpc::{Exit, Launch, LaunchError, serve};
+use loggia_rpc::{Exit, Launch, LaunchError, keep, serve};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -182,6 +182,28 @@ async fn a_client_that_sends_headers_is_answered_with_headers() {
     assert!(!heard.contains("}\n"), "{heard}");
     stop.cancel();
     assert_eq!(serving.await.unwrap(), DONE);
+}
+
+/// Whoever serves on behalf of another process has a last word of its own.
+#[tokio::test]
+async fn a_lent_writer_comes_back_open_after_the_last_line() {
+    let world = world("").await;
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (reader, writer) = tokio::io::split(far);
+    let (kept, returned) = keep(writer);
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(serve(parts(&world), Ok(Launch::new(world.root())), reader, kept, stop));
+    let (mut heard, mut near) = tokio::io::split(near);
+    near.shutdown().await.unwrap();
+    assert_eq!(serving.await.unwrap(), DONE);
+    let mut writer = returned.writer().await.unwrap();
+    writer.write_all(b"{\"loggia\":1,\"exit\":0}\n").await.unwrap();
+    writer.shutdown().await.unwrap();
+    let mut text = String::new();
+    heard.read_to_string(&mut text).await.unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[lines.len() - 2].contains("autohand.agentEnd"), "{text}");
+    assert_eq!(lines.last().unwrap(), &r#"{"loggia":1,"exit":0}"#);
 }
 
 /// Takes no bytes.

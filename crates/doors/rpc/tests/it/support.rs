@@ -62,8 +62,7 @@ impl Client {
         let (reader, writer) = tokio::io::split(far);
         let serving = tokio::spawn(serve(parts(world), launch, reader, writer, stop.clone()));
         let (reader, writer) = tokio::io::split(near);
-        let mut names = Names::default();
-        names.root = world.root().display().to_string();
+        let names = Names { root: world.root().display().to_string(), ..Names::default() };
         Self {
             reader: BufReader::new(reader),
             writer: Some(writer),
