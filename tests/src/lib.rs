@@ -7,10 +7,13 @@ pub mod crash;
 mod layer;
 pub mod load;
 mod player;
+mod runner;
+pub mod scripts;
 mod transcript;
 mod world;
 
 pub use layer::{Between, Disk, Layer, Write};
 pub use player::{Player, client, preview, prompt, queued};
+pub use runner::PretendRunner;
 pub use transcript::Transcript;
-pub use world::{Remains, World, WorldBuilder, open_store};
+pub use world::{Remains, World, WorldBuilder, last_prompt, open_store, reopen_store};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    Abilities, Actor, CodeIndex, Event, ModelCatalogue, ModelName, Policy, Preset, Role, Runner, Seq,
-    SessionId, Store, Workspace,
+    Abilities, Actor, CodeIndex, Event, ModelCatalogue, ModelMessage, ModelName, Policy, Preset, Role,
+    Runner, Seq, SessionId, Store, Workspace,
 };
 use loggia_engine::{Engine, NewSession, OnLeave, Parts, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
@@ -15,6 +15,7 @@ use loggia_store::{OpenError, SqliteStore};
 use loggia_wire::child::Keeper;
 use tempfile::TempDir;
 
+use crate::player::PATIENCE;
 use crate::{Disk, Layer, Player, client};
 
 /// A whole engine with its real parts; only the model is scripted.
@@ -184,6 +185,36 @@ pub fn open_store(directory: &Path) -> Arc<dyn Store> {
         }
     }
     panic!("somebody still has the store");
+}
+
+/// Opens the store in a directory on a runtime on which its last owner may be about to let go of it.
+///
+/// # Panics
+/// If that does not come to be.
+pub async fn reopen_store(directory: &Path) -> SqliteStore {
+    let opened = async {
+        loop {
+            match SqliteStore::open(&directory.join("store")) {
+                Ok(store) => return store,
+                Err(OpenError::InUse { .. }) => tokio::task::yield_now().await,
+                Err(error) => panic!("the store does not open: {error}"),
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, opened).await.expect("somebody still has the store")
+}
+
+/// Everything people said in what a model was asked last.
+///
+/// # Panics
+/// If it was not asked.
+pub fn last_prompt(model: &ScriptedModel) -> String {
+    let request = model.requests().pop().expect("the model was asked");
+    let said = request.messages.iter().filter_map(|message| match message {
+        ModelMessage::User(text) => Some(text.as_str()),
+        _ => None,
+    });
+    said.collect::<Vec<_>>().join("\n")
 }
 
 /// What is on disk when an engine is gone.

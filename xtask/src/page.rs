@@ -1,7 +1,8 @@
 //! `cargo xtask page`: a real browser opens the page of a real server and works with it.
 //!
 //! Starts the product with a scripted model and drives Chromium through ChromeDriver: in with the code, a prompt, a
-//! streamed reply, one hunk of two, a reload, a phone's width, undo, out. What it saw is left as pictures below
+//! streamed reply, one hunk of two, a reload, a phone's width, undo, a message that waits, an answer from elsewhere, a
+//! server that is killed, a code for an open page, out. What it saw is left as pictures below
 //! `target/page`. Knows nothing of the product but its command line and what is on the page.
 
 mod browser;
@@ -31,8 +32,8 @@ pub(crate) fn run(arguments: &PageArguments) -> anyhow::Result<()> {
     std::fs::create_dir_all(&place).with_context(|| format!("cannot make `{}`", place.display()))?;
     // The browser first: whoever has none need not wait for a build.
     let browser = Browser::start(&arguments.driver)?;
-    let server = Server::start(&place)?;
-    let visited = visit::run(&browser, &server, &directory);
+    let mut server = Server::start(&place)?;
+    let visited = visit::run(&browser, &mut server, &directory);
     if visited.is_err() {
         // Whatever is on the screen tells more than the error.
         let _ = browser.screenshot(&directory.join("failed.png"));

@@ -35,7 +35,7 @@ impl Home {
 
     /// Runs our program to its end.
     pub(super) fn run(&self, arguments: &[&str]) -> Result<Timed> {
-        Process::start(self.command(arguments)?)?.to_its_end()
+        Process::start(self.command(arguments)?)?.run_to_end()
     }
 
     /// The memory in MiB of one who asked, has heard so much and hears nothing more.

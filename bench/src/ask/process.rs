@@ -34,7 +34,7 @@ impl Process {
     }
 
     /// Reads all it says.
-    pub(super) fn to_its_end(mut self) -> Result<Timed> {
+    pub(super) fn run_to_end(mut self) -> Result<Timed> {
         self.hear(1)?;
         let first = self.milliseconds();
         let mut piece = vec![0; 64 * 1024];

@@ -46,13 +46,13 @@ impl Provider {
             r#"{"model":"bench","stream":true,"messages":[{"role":"user","content":"say something"}]}"#;
         let arguments =
             ["--silent", "--no-buffer", "--header", "content-type: application/json", "--data", body, &url];
-        curl(&arguments)?.to_its_end()
+        curl(&arguments)?.run_to_end()
     }
 
     /// How long `curl` takes to say its version, in milliseconds.
     #[expect(clippy::unused_self, reason = "the floor is asked in one way")]
     pub(super) fn version(&self) -> Result<f64> {
-        Ok(curl(&["--version"])?.to_its_end()?.end)
+        Ok(curl(&["--version"])?.run_to_end()?.end)
     }
 }
 

@@ -13,7 +13,8 @@ use loggia_protocol_agent_server::{Budget, EditorContext, Mention, PolicyPreset,
 
 use crate::ask::{Approvals, Ask, Revive, SessionChoice, converse, open_session};
 use crate::commands::{Undo, redo, undo};
-use crate::paint::{ASIDE, CODE, ERROR, grouped, printable};
+use crate::paint::{ASIDE, CODE, ERROR, printable};
+use crate::spent::Spent;
 use crate::{CliError, Interrupts, Outcome, Terminal};
 use editor::{Editor, Typed};
 use line::Line;
@@ -56,7 +57,7 @@ pub async fn chat(
         None if terminal.can_edit() => Editor::begin(&options).map_err(CliError::Keyboard)?,
         None => return Err(CliError::NoTerminal),
     };
-    let mut talk = Talk { client, session: None, tokens: 0, options, terminal, interrupts };
+    let mut talk = Talk { client, session: None, last: None, options, terminal, interrupts };
     talk.aside("Ask away. /help lists commands, Ctrl-D leaves.")?;
     talk.go(editor).await
 }
@@ -66,7 +67,8 @@ struct Talk<'a> {
     client: &'a Client,
     /// Opened with the first prompt.
     session: Option<Session>,
-    tokens: u64,
+    /// What the last prompt took.
+    last: Option<Spent>,
     options: Chat,
     terminal: &'a mut Terminal,
     interrupts: Interrupts,
@@ -102,7 +104,7 @@ impl Talk<'_> {
             Line::Undo => self.step(true).await?,
             Line::Redo => self.step(false).await?,
             Line::New => {
-                (self.session, self.options.session) = (None, SessionChoice::New);
+                (self.session, self.last, self.options.session) = (None, None, SessionChoice::New);
                 self.aside("The next prompt begins a new session.")?;
             }
             Line::Model(None) => {
@@ -113,13 +115,8 @@ impl Talk<'_> {
                     &name.unwrap_or_else(|| "The server's choice; /model NAME changes it.".to_owned()),
                 )?;
             }
-            Line::Model(Some(name)) => {
-                crate::ask::model(&name)?;
-                self.aside(&format!("The next prompt begins a new session with {name}."))?;
-                (self.session, self.options.session, self.options.model) =
-                    (None, SessionChoice::New, Some(name));
-            }
-            Line::Cost => self.aside(&format!("{} tokens in this conversation.", grouped(self.tokens)))?,
+            Line::Model(Some(name)) => self.switch(name).await?,
+            Line::Cost => self.cost().await?,
             Line::Help => self.help()?,
             Line::Unknown(word) => self.aside(&format!("There is no {word}; /help lists what there is."))?,
         }
@@ -140,8 +137,37 @@ impl Talk<'_> {
         let ended =
             converse(self.client, &session, message, &options, self.terminal, &mut self.interrupts).await;
         self.session = Some(session);
-        self.tokens = self.tokens.saturating_add(ended?.tokens);
+        self.last = Some(ended?.spent);
         Ok(())
+    }
+
+    /// Goes on with another model; what was said stays said.
+    async fn switch(&mut self, name: String) -> Result<(), CliError> {
+        let wanted = crate::ask::model(&name)?;
+        let session = match (&self.session, &self.options.session) {
+            (None, SessionChoice::New) => {
+                self.aside(&format!("The conversation begins with {name}."))?;
+                self.options.model = Some(name);
+                return Ok(());
+            }
+            (None, _) => open_session(self.client, &self.ask()).await?.session_id,
+            (Some(session), _) => session.session_id.clone(),
+        };
+        self.session = Some(self.client.set_session_model(&session, &wanted).await?);
+        self.aside(&format!("The conversation goes on with {name}."))?;
+        self.options.model = Some(name);
+        Ok(())
+    }
+
+    /// What the last prompt and the whole session took, as the server counts it.
+    async fn cost(&mut self) -> Result<(), CliError> {
+        let Some(session) = &self.session else { return self.aside("Nothing was asked yet.") };
+        let session = self.client.session(&session.session_id).await?;
+        let all = Spent::from(session.state.usage).words();
+        if let Some(last) = self.last {
+            self.aside(&format!("The last prompt took {}.", last.words()))?;
+        }
+        self.aside(&format!("The session took {all}."))
     }
 
     async fn step(&mut self, back: bool) -> Result<(), CliError> {

@@ -50,7 +50,11 @@ fn say_json(terminal: &mut Terminal, body: &impl Serialize) -> Result<(), CliErr
 }
 
 /// Asks before something that cannot be taken back. An interrupt is a no.
-async fn confirm(terminal: &mut Terminal, what: &str, interrupts: &mut Interrupts) -> Result<bool, CliError> {
+pub(crate) async fn confirm(
+    terminal: &mut Terminal,
+    what: &str,
+    interrupts: &mut Interrupts,
+) -> Result<bool, CliError> {
     let paint = terminal.paint_err();
     if !terminal.keys.listen().map_err(CliError::Keyboard)? {
         return Err(CliError::NotConfirmed { what: what.to_owned() });

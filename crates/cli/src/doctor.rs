@@ -3,7 +3,7 @@
 use loggia_client::Client;
 use loggia_protocol_agent_server::{CheckState, DoctorCheck};
 
-use crate::paint::{ASIDE, BAD, CODE, GOOD, PLAIN, SUBJECT, WARNING, printable};
+use crate::paint::{ASIDE, BAD, CODE, GOOD, PLAIN, Paint, SUBJECT, WARNING, printable};
 use crate::{CliError, Terminal};
 
 /// Shows what the server found. Whether nothing has failed is given back.
@@ -19,13 +19,14 @@ pub async fn doctor(client: &Client, json: bool, terminal: &mut Terminal) -> Res
         return Ok(well);
     }
     for check in &report.checks {
-        show(terminal, check)?;
+        let text = told(check, terminal.paint_out());
+        terminal.out(&text).map_err(CliError::Output)?;
     }
     Ok(well)
 }
 
-fn show(terminal: &mut Terminal, check: &DoctorCheck) -> Result<(), CliError> {
-    let paint = terminal.paint_out();
+/// A check in words.
+pub(crate) fn told(check: &DoctorCheck, paint: Paint) -> String {
     let (mark, style) = match check.state {
         CheckState::Ok => ("✓", GOOD),
         CheckState::Failed => ("✗", BAD),
@@ -38,5 +39,5 @@ fn show(terminal: &mut Terminal, check: &DoctorCheck) -> Result<(), CliError> {
     if let Some(hint) = &check.hint {
         text.push_str(&format!("  {} {}\n", paint.text(CODE, "hint:"), printable(hint)));
     }
-    terminal.out(&text).map_err(CliError::Output)
+    text
 }

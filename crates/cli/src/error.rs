@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use loggia_client::{NotSent, StreamError};
-use loggia_protocol_agent_server::{ErrorCode, ProblemType};
+use loggia_protocol_agent_server::{ErrorCode, Problem, ProblemType};
 
 /// Why a command came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -122,15 +122,27 @@ impl CliError {
         }
     }
 
+    /// Whether the server does not have the model that was named.
+    pub fn is_about_model(&self) -> bool {
+        matches!(self, Self::Server(error) if error.problem().is_some_and(is_about_model))
+    }
+
     /// Whether whoever read our output went away, as `head -1` does.
     pub fn reader_went_away(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
+fn is_about_model(problem: &Problem) -> bool {
+    problem.errors.iter().any(|field| field.pointer.ends_with("/model_name"))
+}
+
 fn server_hint(error: &loggia_client::Error) -> &'static str {
     if let Some(hint) = error.hint() {
         return hint;
+    }
+    if error.problem().is_some_and(is_about_model) {
+        return "`loggia model list` tells which models there are; `loggia init` sets one up, with its key";
     }
     match error.problem().map(|problem| &problem.kind) {
         Some(ProblemType::NotFound) => "look at the listing for what there is",

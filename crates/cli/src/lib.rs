@@ -21,6 +21,8 @@ mod interrupts;
 mod live;
 mod markdown;
 mod paint;
+mod set_up;
+mod spent;
 mod terminal;
 
 pub use ask::{Approvals, Ask, Outcome, Revive, SessionChoice, ask};
@@ -35,4 +37,5 @@ pub use doctor::doctor;
 pub use error::CliError;
 pub use interrupts::{Interrupter, Interrupts};
 pub use loggia_client::Client;
+pub use set_up::{Needs, Offer, SetUp};
 pub use terminal::{Key, Look, Terminal, Width};

@@ -17,8 +17,10 @@ use tokio::sync::mpsc;
 
 pub use keys::Key;
 pub(crate) use keys::Keys;
+pub(crate) use tty::Modes;
 
 use crate::paint::Paint;
+use crate::{CliError, Interrupts};
 
 /// What is assumed of a terminal that does not say how wide it is.
 const USUAL_WIDTH: usize = 80;
@@ -35,6 +37,7 @@ pub struct Terminal {
     /// Lines for a conversation, instead of what is typed.
     pub(crate) lines: Option<mpsc::Receiver<String>>,
     can_edit: bool,
+    can_wipe: bool,
 }
 
 /// How the two streams look.
@@ -72,7 +75,7 @@ impl Terminal {
         // Somebody who cannot see a question cannot answer it.
         let keys = if look.stderr_is_terminal { Keys::of_process() } else { Keys::none() };
         let can_edit = look.stderr_is_terminal && io::stdin().is_terminal();
-        Self { out: Box::new(out), err: Box::new(err), look, keys, lines: None, can_edit }
+        Self { out: Box::new(out), err: Box::new(err), look, keys, lines: None, can_edit, can_wipe: true }
     }
 
     /// One whose streams are these. It has no keys.
@@ -84,7 +87,15 @@ impl Terminal {
             keys: Keys::none(),
             lines: None,
             can_edit: false,
+            can_wipe: true,
         }
+    }
+
+    /// On a terminal that writes one line after the other and understands nothing else: nothing moves there.
+    #[must_use]
+    pub fn that_only_writes(mut self) -> Self {
+        self.can_wipe = false;
+        self
     }
 
     /// With keys from here.
@@ -104,6 +115,41 @@ impl Terminal {
     /// Whether somebody can type a line.
     pub(crate) fn can_edit(&self) -> bool {
         self.can_edit
+    }
+
+    /// Whether what was written can be wiped again.
+    pub(crate) fn can_wipe(&self) -> bool {
+        self.can_wipe
+    }
+
+    /// Whether somebody is there to be asked for a line.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.can_edit || self.lines.is_some()
+    }
+
+    /// A line that somebody types to a question, seen or not. Nothing if nobody does, or an interrupt comes first.
+    pub(crate) async fn line(
+        &mut self,
+        question: &str,
+        hidden: bool,
+        interrupts: &mut Interrupts,
+    ) -> Result<Option<String>, CliError> {
+        if self.lines.is_none() && !self.can_edit {
+            return Err(CliError::NoTerminal);
+        }
+        if self.lines.is_some() {
+            self.err(question).map_err(CliError::Output)?;
+        }
+        if let Some(lines) = &mut self.lines {
+            return Ok(lines.recv().await);
+        }
+        // Whoever answers at once must not be seen either, so nothing is asked before that is so.
+        let mut typing = tty::Typing::begin(hidden).map_err(CliError::Keyboard)?;
+        self.err(question).map_err(CliError::Output)?;
+        tokio::select! {
+            line = &mut typing.line => Ok(line.ok().flatten()),
+            () = interrupts.next() => Ok(None),
+        }
     }
 
     pub(crate) fn stdout_is_terminal(&self) -> bool {

@@ -100,6 +100,11 @@ ids! {
     ClientId = "cl_";
 }
 
+impl SessionId {
+    /// The session that an imported journal is said to be split from: none that is or will be here.
+    pub const ELSEWHERE: Self = Self(Uuid::nil());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

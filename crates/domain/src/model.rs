@@ -185,7 +185,7 @@ pub enum ReplyPart {
     },
     /// What the reply used; the last one counts.
     Usage(Usage),
-    /// Another model replies than the one before it. Comes before everything else of a reply.
+    /// Another model replies than the one that was asked. Comes with every such reply, before everything else of it.
     Switched {
         /// The model that would have replied.
         from: ModelName,

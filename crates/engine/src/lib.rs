@@ -29,5 +29,6 @@ pub use error::{EngineError, IntentError};
 pub use parts::{IndexFinder, Parts, Settings, ToolMaker};
 pub use session::{
     Batch, CallStage, FeedClosed, History, HistoryItem, MAX_APPLIED, OnLeave, OpenCall, OpenTurn, Opened,
-    Orphans, Pending, Queued, ReplyPiece, Said, Seat, State, Status, Subscription, Told, UndoStack, Undoable,
+    Orphans, Pending, Queued, ReplyPiece, Said, Seat, StandIn, State, Status, Subscription, Told, UndoStack,
+    Undoable,
 };

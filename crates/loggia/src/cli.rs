@@ -4,6 +4,7 @@
 //! and a file can never disagree about what is allowed.
 
 mod agent;
+mod sessions;
 
 use std::path::PathBuf;
 
@@ -11,10 +12,11 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 pub(crate) use agent::{
-    AskArguments, ChatArguments, DoctorArguments, ModelCommand, ModelListArguments, PolicyCheckArguments,
-    PolicyCommand, PolicyEditArguments, PolicyShowArguments, SessionsCommand, SessionsImportArguments,
-    SessionsListArguments, UndoArguments,
+    AskArguments, DoctorArguments, InitArguments, ModelCommand, ModelListArguments, ModelUseArguments,
+    PolicyCheckArguments, PolicyCommand, PolicyEditArguments, PolicyShowArguments, TurnArguments,
+    UndoArguments,
 };
+pub(crate) use sessions::{SessionsCommand, SessionsImportArguments, SessionsListArguments};
 
 use crate::config::keys;
 use crate::daemon::detach;
@@ -30,6 +32,7 @@ policy, approvals and undo, over HTTP and WebSocket. The other doors and the hos
 
 const EXAMPLES: &str = "\
 Examples:
+  loggia init                                set up a model, the first time
   loggia ask \"why does login fail?\"         ask the agent about the workspace around this directory
   loggia serve                               run the server for the workspace around this directory
   loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
@@ -99,12 +102,16 @@ pub(crate) enum Command {
     #[command(long_about = agent::ASK_ABOUT)]
     Ask(Box<AskArguments>),
     /// Converse with the agent
-    Chat(Box<ChatArguments>),
+    Chat(Box<TurnArguments>),
     /// Look after sessions; without a command, list them
+    #[command(args_conflicts_with_subcommands = true)]
     Sessions {
         /// What to do.
         #[command(subcommand)]
         command: Option<SessionsCommand>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: SessionsListArguments,
     },
     /// Take back what the agent changed
     #[command(long_about = agent::UNDO_ABOUT)]
@@ -112,17 +119,28 @@ pub(crate) enum Command {
     /// Make again what was taken back
     Redo(UndoArguments),
     /// Look after models; without a command, list them
+    #[command(args_conflicts_with_subcommands = true)]
     Model {
         /// What to do.
         #[command(subcommand)]
         command: Option<ModelCommand>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: ModelListArguments,
     },
     /// Look after what the agent may do; without a command, show it
+    #[command(args_conflicts_with_subcommands = true)]
     Policy {
         /// What to do.
         #[command(subcommand)]
         command: Option<PolicyCommand>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: PolicyShowArguments,
     },
+    /// Set up a model, and its key if it needs one
+    #[command(long_about = agent::INIT_ABOUT)]
+    Init(InitArguments),
     /// Tell what is set up, what works, and what to do about the rest
     Doctor(DoctorArguments),
     /// Run the server

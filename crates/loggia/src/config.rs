@@ -8,6 +8,8 @@
 //! - a workspace that is not trusted can only tighten: what it may not set is kept as [`Ignored`], with the reason;
 //! - every value knows where it came from.
 
+pub(crate) mod catalogue;
+pub(crate) mod edit;
 pub(crate) mod endpoints;
 mod error;
 pub(crate) mod keys;
@@ -47,6 +49,16 @@ pub(crate) struct Config {
     /// The same for every workspace a server has: this one's file only tightens, however far it is trusted.
     everywhere: Vec<Setting>,
     user_file: PathBuf,
+}
+
+/// A setting of a command that only a server could follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unheard {
+    pub(crate) key: String,
+    /// The flag or the variable.
+    pub(crate) origin: String,
+    /// Whether it is a variable, which a server may have been started with, too.
+    pub(crate) by_variable: bool,
 }
 
 impl Config {
@@ -141,6 +153,21 @@ impl Config {
     fn is_own(&self, key: &Key) -> bool {
         let elsewhere = |origin: &Origin| matches!(origin, Origin::Default | Origin::UserFile { .. });
         self.setting(key).is_some_and(|setting| !elsewhere(&setting.origin))
+    }
+
+    /// What is set for this command alone, by a flag or a variable, and only a server could follow.
+    pub(crate) fn unheard(&self) -> Vec<Unheard> {
+        let only_a_servers =
+            |setting: &&Setting| !keys::OF_COMMANDS.iter().any(|key| key.path == setting.key.path);
+        let unheard = |setting: &Setting| {
+            let by_variable = match &setting.origin {
+                Origin::Variable { .. } => true,
+                Origin::Flag { .. } => false,
+                Origin::Default | Origin::UserFile { .. } | Origin::WorkspaceFile { .. } => return None,
+            };
+            Some(Unheard { key: setting.path.to_string(), origin: setting.origin.to_string(), by_variable })
+        };
+        self.settings.iter().filter(only_a_servers).filter_map(unheard).collect()
     }
 
     /// `model.default`, if it is set for this command or this workspace.

@@ -20,12 +20,13 @@ pub(crate) mod find;
 mod idle;
 mod listeners;
 pub(crate) mod lock;
-mod models;
+pub(crate) mod models;
 pub(crate) mod open;
 mod parts;
 mod ready;
 mod settings;
 mod signals;
+pub(crate) mod stopping;
 mod systemd;
 
 use std::io;

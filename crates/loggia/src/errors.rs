@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use loggia_cli::CliError;
 
 use crate::color::{ERROR, HINT, WARNING};
+use crate::commands::init::InitError;
 use crate::config::{Config, ConfigError};
 use crate::daemon::DaemonError;
 use crate::exit_code::ExitCode;
@@ -36,6 +37,15 @@ pub(crate) enum Error {
     /// The server did not do it, or what it did could not be shown.
     #[error(transparent)]
     Client(#[from] CliError),
+    /// A set-up was not made.
+    #[error(transparent)]
+    Init(#[from] InitError),
+    /// A script is to be played by a server that does not play it.
+    #[error("the server has no model `{name}`")]
+    ScriptElsewhere {
+        /// The model that was named.
+        name: String,
+    },
     /// A policy that was edited makes no sense.
     #[error("this is no policy: {reason}")]
     Policy {
@@ -122,7 +132,8 @@ impl Error {
             Self::Config(_) => ErrorKind::Configuration,
             Self::Daemon(error) => error.kind(),
             Self::Client(error) => client_kind(error),
-            Self::NoSuchKey { .. } | Self::Policy { .. } => ErrorKind::Usage,
+            Self::Init(error) => error.kind(),
+            Self::NoSuchKey { .. } | Self::Policy { .. } | Self::ScriptElsewhere { .. } => ErrorKind::Usage,
             Self::Editor { .. } => ErrorKind::Unavailable,
             Self::Input { .. } => ErrorKind::Unavailable,
             Self::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => ErrorKind::ClosedOutput,
@@ -138,6 +149,10 @@ impl Error {
             Self::Config(error) => error.hint(),
             Self::Daemon(error) => error.hint(),
             Self::Client(error) => Some(error.hint().to_owned()),
+            Self::Init(error) => Some(error.hint()),
+            Self::ScriptElsewhere { name } => Some(format!(
+                "a script is played by the process that is started with it: add `--ephemeral`, or run `loggia stop` and `loggia serve --model {name}`"
+            )),
             Self::NoSuchKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::NoSuchKey { nearest: None, .. } => Some("`loggia config show` lists all keys".to_owned()),
             Self::Policy { .. } => Some(

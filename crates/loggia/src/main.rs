@@ -24,9 +24,8 @@ mod telemetry;
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::{
-    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand,
-    ModelListArguments, PolicyCommand, PolicyShowArguments, ServeArguments, SessionsCommand,
-    SessionsListArguments,
+    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand, PolicyCommand,
+    ServeArguments, SessionsCommand, TurnArguments,
 };
 use crate::commands::client::Home;
 use crate::commands::serve::Starter;
@@ -63,17 +62,17 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             commands::serve::run(&config, &arguments, Starter::Stays, telemetry)
         }
         Command::Ask(arguments) => ask(&cli.flags, &arguments),
-        Command::Chat(arguments) => chat(&cli.flags, &(*arguments).into()),
-        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)) }
+        Command::Chat(arguments) => chat(&cli.flags, &arguments),
+        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)), .. }
             if arguments.prompt.is_empty() && !arguments.json =>
         {
-            chat(&cli.flags, &AskArguments::resuming(arguments))
+            chat(&cli.flags, &AskArguments::from(arguments).turn)
         }
-        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)) } => {
-            ask(&cli.flags, &AskArguments::resuming(arguments))
+        Command::Sessions { command: Some(SessionsCommand::Resume(arguments)), .. } => {
+            ask(&cli.flags, &arguments.into())
         }
-        Command::Sessions { command } => {
-            let command = command.unwrap_or_else(|| SessionsCommand::List(SessionsListArguments::usual()));
+        Command::Sessions { command, usual } => {
+            let command = command.unwrap_or(SessionsCommand::List(usual));
             commands::sessions::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
         }
         Command::Undo(arguments) => {
@@ -82,13 +81,18 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         Command::Redo(arguments) => {
             commands::undo::redo(&as_client(&cli.flags)?, arguments).map(ExitCode::from)
         }
-        Command::Model { command } => {
-            let command = command.unwrap_or_else(|| ModelCommand::List(ModelListArguments::default()));
-            commands::model::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+        Command::Model { command, usual } => {
+            let command = command.unwrap_or(ModelCommand::List(usual));
+            let (config, home) = client_of(&cli.flags)?;
+            commands::model::run(&config, &home, command).map(ExitCode::from)
         }
-        Command::Policy { command } => {
-            let command = command.unwrap_or_else(|| PolicyCommand::Show(PolicyShowArguments::default()));
+        Command::Policy { command, usual } => {
+            let command = command.unwrap_or(PolicyCommand::Show(usual));
             commands::policy::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+        }
+        Command::Init(arguments) => {
+            let (config, home) = client_of(&cli.flags)?;
+            commands::init::run(&config, &home, &arguments)
         }
         Command::Doctor(arguments) => commands::doctor::run(&as_client(&cli.flags)?, &arguments),
         Command::Inspect(arguments) => {
@@ -109,17 +113,17 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
 
 /// Asks, with the configuration of the workspace that is asked about.
 fn ask(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error> {
-    let (config, home) = prepare(flags, arguments)?;
+    let (config, home) = prepare(flags, &arguments.turn)?;
     commands::ask::run(&config, home, arguments)
 }
 
 /// Converses, in the same way.
-fn chat(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error> {
+fn chat(flags: &GlobalFlags, arguments: &TurnArguments) -> Result<ExitCode, Error> {
     let (config, home) = prepare(flags, arguments)?;
     commands::chat::run(&config, home, arguments).map(ExitCode::from)
 }
 
-fn prepare(flags: &GlobalFlags, arguments: &AskArguments) -> Result<(Config, Home), Error> {
+fn prepare(flags: &GlobalFlags, arguments: &TurnArguments) -> Result<(Config, Home), Error> {
     let places = match &arguments.workspace {
         Some(directory) => Places::around(Some(directory))?,
         None => Places::find()?,
@@ -132,10 +136,15 @@ fn prepare(flags: &GlobalFlags, arguments: &AskArguments) -> Result<(Config, Hom
 
 /// Starts a command that is a client, and says where its server is.
 fn as_client(flags: &GlobalFlags) -> Result<Home, Error> {
+    client_of(flags).map(|(_, home)| home)
+}
+
+fn client_of(flags: &GlobalFlags) -> Result<(Config, Home), Error> {
     let places = Places::find()?;
     let config = Config::load_in(&places, flags, &[])?;
     begin_client(&config);
-    Ok(Home::new(places, &config))
+    let home = Home::new(places, &config);
+    Ok((config, home))
 }
 
 /// A client is silent about what goes well, unless somebody wants to know: what it shows is its answer.

@@ -1,7 +1,7 @@
 //! The model when none was named: one on this machine, else one whose key is set.
 //!
 //! What always holds: nobody waits for the search but a reply, and the search itself takes no longer than the time-outs
-//! for servers on this machine say. What was found is kept until it cannot be reached.
+//! for servers on this machine and the limit of the keyring say. What was found is kept until it cannot be reached.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -91,8 +91,14 @@ async fn search(shelf: &Arc<Shelf>) -> Result<Arc<ProviderModel>, ModelError> {
     if let Some(found) = asked.into_iter().flatten().next() {
         return Ok(found);
     }
-    for entry in shelf.entries.iter().filter(|entry| entry.wanted && !local(entry)) {
+    // A key in the environment is at hand; the keyring is asked for the others only if there is none.
+    let (wanted, others): (Vec<&Entry>, Vec<&Entry>) =
+        shelf.entries.iter().filter(|entry| !local(entry)).partition(|entry| entry.wanted);
+    for entry in wanted.into_iter().chain(others) {
         let Ok(provider) = &entry.provider else { continue };
+        if shelf.keys.find(provider).await.is_err() {
+            continue;
+        }
         let default = entry.usual.and_then(|usual| usual.default_model);
         let own_address = entry.usual.is_none_or(|usual| !usual.is_at(&provider.address));
         let found = match default {

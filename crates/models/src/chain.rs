@@ -1,7 +1,8 @@
 //! Models of which the next replies when one cannot.
 //!
-//! What always holds: another model is tried only before the first piece of a reply; whoever hears the reply is told
-//! first that it comes from another. A conversation that is too long for one model is not sent to the next: shortening
+//! What always holds: another model is tried only before the first piece of a reply; every reply that comes from another
+//! than the first says so before everything else. Who has heard that already is for the caller to know: one chain serves
+//! many sessions. A conversation that is too long for one model is not sent to the next: shortening
 //! it is the answer to that.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,19 +27,23 @@ pub(crate) struct Chain {
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    /// Until when each rests.
-    rests: Vec<Option<Instant>>,
-    /// Which one replied last.
-    last: usize,
+/// How each of them is.
+#[derive(Debug)]
+struct State(Vec<Health>);
+
+#[derive(Debug, Clone, Default)]
+struct Health {
+    /// Until when it rests.
+    rests: Option<Instant>,
+    /// Why it could not reply the last time it was asked.
+    failure: Option<String>,
 }
 
 impl Chain {
     /// At least one name is needed.
     pub(crate) fn new(shelf: Arc<Shelf>, names: Vec<ModelName>) -> Self {
-        let state = State { rests: vec![None; names.len()], last: 0 };
-        Self { shelf, names, state: Mutex::new(state) }
+        let state = Mutex::new(State(vec![Health::default(); names.len()]));
+        Self { shelf, names, state }
     }
 
     /// Whether any of them can be asked; otherwise what is wrong with the first.
@@ -61,11 +66,11 @@ impl Chain {
     fn order(&self) -> Vec<usize> {
         let now = Instant::now();
         let mut state = self.state();
-        for rest in &mut state.rests {
-            *rest = rest.filter(|until| *until > now);
+        for health in &mut state.0 {
+            health.rests = health.rests.filter(|until| *until > now);
         }
         let (well, resting): (Vec<usize>, Vec<usize>) =
-            (0..self.names.len()).partition(|place| state.rests[*place].is_none());
+            (0..self.names.len()).partition(|place| state.0[*place].rests.is_none());
         well.into_iter().chain(resting).collect()
     }
 
@@ -77,10 +82,11 @@ impl Chain {
                 Err(error) => Err(error),
             };
             match begun {
-                Ok(reply) => return Ok(self.announce(place, &failures, reply)),
+                Ok(reply) => return Ok(self.announce(place, reply)),
                 Err(error) if error.kind == ModelErrorKind::TooLong => return Err(error),
                 Err(error) => {
-                    self.state().rests[place] = Some(Instant::now() + REST);
+                    let (rests, failure) = (Some(Instant::now() + REST), Some(error.message.clone()));
+                    self.state().0[place] = Health { rests, failure };
                     failures.push((place, error));
                 }
             }
@@ -88,19 +94,16 @@ impl Chain {
         Err(all_failed(failures))
     }
 
-    /// Tells that another model replies than before, if so.
-    fn announce(&self, place: usize, failures: &[(usize, ModelError)], reply: ReplyStream) -> ReplyStream {
+    /// Tells that another model replies than the first, if so.
+    fn announce(&self, place: usize, reply: ReplyStream) -> ReplyStream {
         let mut state = self.state();
-        state.rests[place] = None;
-        let last = std::mem::replace(&mut state.last, place);
-        if last == place {
+        state.0[place] = Health::default();
+        if place == 0 {
             return reply;
         }
-        let reason = match failures.iter().find(|(failed, _)| *failed == last).or(failures.first()) {
-            Some((_, error)) => error.message.clone(),
-            None => format!("`{}` is tried again", self.names[place].0),
-        };
-        let (from, to) = (self.names[last].clone(), self.names[place].clone());
+        // The first was asked before this one, now or when it began to rest.
+        let reason = state.0[0].failure.clone().unwrap_or_default();
+        let (from, to) = (self.names[0].clone(), self.names[place].clone());
         let switched = ReplyPart::Switched { from, to, reason };
         stream::iter([Ok(switched)]).chain(reply).boxed()
     }

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use loggia_domain::{Finding, FindingLevel, ModelError, ModelName, Usage};
 
 use crate::shelf::{Entry, Shelf};
-use crate::{EndpointKind, auto, listing};
+use crate::{EndpointKind, KeyringError, auto, listing};
 
 /// How much a test's reply may be: some models refuse less.
 pub(crate) const TEST_TOKENS: u64 = 16;
@@ -18,6 +18,8 @@ pub struct Diagnosis {
     pub defaults: Vec<ModelName>,
     /// Every endpoint that was named, has a key or answers.
     pub providers: Vec<ProviderState>,
+    /// The keyring.
+    pub keyring: KeyringState,
     /// What to do, the most useful first; empty if all is well.
     pub hints: Vec<String>,
 }
@@ -56,6 +58,17 @@ pub enum KeyState {
     },
 }
 
+/// What is known about the keyring.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyringState {
+    /// There is none to ask.
+    None,
+    /// It was not needed, or answered.
+    Answers,
+    /// It could not be asked. Keys are then in variables and files.
+    Fails(KeyringError),
+}
+
 /// Whether an endpoint answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
@@ -82,7 +95,8 @@ pub struct Tested {
 }
 
 impl Diagnosis {
-    /// The same as findings: one for the default model and one for every endpoint.
+    /// The same as findings: one for the default model, one for every endpoint, and one for the keyring if there is one
+    /// to ask.
     pub fn findings(self) -> Vec<Finding> {
         let finding = |about: String, level, message: String, hint: Option<String>| Finding {
             about,
@@ -117,17 +131,37 @@ impl Diagnosis {
                 }
             }
         });
-        std::iter::once(default).chain(providers.collect::<Vec<_>>()).collect()
+        let about = "keyring".to_owned();
+        let keyring = match self.keyring {
+            KeyringState::None => None,
+            KeyringState::Answers => Some(finding(about, FindingLevel::Ok, "it answers".to_owned(), None)),
+            // Most machines without a desktop have none, which is no fault.
+            KeyringState::Fails(error @ KeyringError::Absent { .. }) => {
+                Some(finding(about, FindingLevel::Absent, error.to_string(), None))
+            }
+            KeyringState::Fails(error) => {
+                let hint = "keys in variables and files are found without it".to_owned();
+                Some(finding(about, FindingLevel::Warning, error.to_string(), Some(hint)))
+            }
+        };
+        std::iter::once(default).chain(providers).chain(keyring).collect()
     }
 }
 
 pub(crate) async fn examine(shelf: &Shelf, defaults: Vec<ModelName>) -> Diagnosis {
     let states = join_all(shelf.entries.iter().map(|entry| state(shelf, entry))).await;
     let shown = |(entry, state): &(&Entry, ProviderState)| {
-        entry.wanted || matches!(state.reach, Reach::Answers { .. })
+        entry.wanted
+            || matches!(state.reach, Reach::Answers { .. })
+            || matches!(state.key, KeyState::Found { .. })
     };
     let providers: Vec<ProviderState> =
         shelf.entries.iter().zip(states).filter(shown).map(|(_, state)| state).collect();
+    let keyring = match shelf.keys.keyring().await {
+        None => KeyringState::None,
+        Some(Ok(())) => KeyringState::Answers,
+        Some(Err(error)) => KeyringState::Fails(error),
+    };
     let mut hints = Vec::new();
     for name in &shelf.settings.default {
         if let Err(error) = shelf.model(name) {
@@ -148,7 +182,7 @@ pub(crate) async fn examine(shelf: &Shelf, defaults: Vec<ModelName>) -> Diagnosi
         }
     }
     hints.dedup();
-    Diagnosis { defaults, providers, hints }
+    Diagnosis { defaults, providers, keyring, hints }
 }
 
 async fn state(shelf: &Shelf, entry: &Entry) -> ProviderState {
@@ -166,7 +200,7 @@ async fn state(shelf: &Shelf, entry: &Entry) -> ProviderState {
             };
         }
     };
-    let key = match shelf.key(provider) {
+    let key = match shelf.keys.find(provider).await {
         Ok(None) => KeyState::NotNeeded,
         Ok(Some(found)) => KeyState::Found { place: found.place },
         Err(error) => KeyState::Missing { hint: error.to_string() },

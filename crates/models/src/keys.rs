@@ -1,25 +1,18 @@
 //! Finding an endpoint's key.
 //!
 //! Keys come from the environment that was handed to us, a file only its owner can read, a keyring, or the settings;
-//! never from a workspace. What always holds: no error here holds a key.
+//! never from a workspace. What always holds: no error here holds a key, and the keyring is asked last.
 
-use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::{Environment, KeySource, Secret};
+use crate::keyring::{Asked, MAX_KEY_BYTES};
+use crate::provider::Provider;
+use crate::{Environment, KeySource, Keyring, KeyringError, Secret};
 
-/// No provider's key is longer; a file that is was named by mistake.
-const MAX_KEY_BYTES: u64 = 16 * 1024;
-
-/// A keyring of the operating system.
-///
-/// Nothing here fills it: on Linux it takes a secret service on the session bus, which a server without a desktop
-/// does not have. Whoever has one hands it to [`Models`](crate::Models).
-pub trait Keyring: fmt::Debug + Send + Sync + 'static {
-    /// The entry, if there is one; otherwise what went wrong.
-    fn read(&self, service: &str, account: &str) -> Result<Option<Secret>, String>;
-}
+/// The place of a key that was in the keyring.
+pub(crate) const KEYRING: &str = "the keyring";
 
 /// Why a key could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -36,8 +29,6 @@ pub(crate) enum KeyError {
     Exposed { path: PathBuf },
     #[error("`{}` does not hold a key: {reason}", path.display())]
     NoKey { path: PathBuf, reason: &'static str },
-    #[error("the keyring cannot be used: {reason}; set the key in a variable or a file instead")]
-    Keyring { reason: String },
 }
 
 /// A key and where it was found.
@@ -47,13 +38,70 @@ pub(crate) struct Found {
     pub(crate) place: String,
 }
 
+/// Where keys are looked for.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    environment: Environment,
+    keyring: Option<Asked>,
+}
+
+impl Keys {
+    pub(crate) fn new(environment: Environment, keyring: Option<Arc<dyn Keyring>>) -> Self {
+        Self { environment, keyring: keyring.map(Asked::new) }
+    }
+
+    /// An endpoint's key, if it needs one. May ask the keyring.
+    pub(crate) async fn find(&self, provider: &Provider) -> Result<Option<Found>, KeyError> {
+        let at_hand = self.at_hand(provider);
+        let Some(keyring) = self.keyring_of(provider) else { return at_hand };
+        // An entry of somebody's own server is used as well, though it may need none.
+        if !matches!(at_hand, Ok(None) | Err(KeyError::Missing { .. })) {
+            return at_hand;
+        }
+        match (keyring.read(&provider.name).await, at_hand) {
+            (Ok(Some(key)), _) => Ok(Some(Found { key, place: KEYRING.to_owned() })),
+            (Ok(None), Err(KeyError::Missing { hint })) => {
+                let hint = format!("{hint}, or keep it in the keyring under `{}`", provider.name);
+                Err(KeyError::Missing { hint })
+            }
+            (Err(error), Err(KeyError::Missing { hint })) => {
+                Err(KeyError::Missing { hint: format!("{hint} ({error})") })
+            }
+            (_, at_hand) => at_hand,
+        }
+    }
+
+    /// Whether an endpoint may have a key, as far as can be told without asking anybody.
+    pub(crate) fn check(&self, provider: &Provider) -> Result<(), KeyError> {
+        match self.at_hand(provider) {
+            Err(KeyError::Missing { .. }) if self.keyring_of(provider).is_some() => Ok(()),
+            at_hand => at_hand.map(drop),
+        }
+    }
+
+    /// Whether there is a keyring to ask, and if so, why it could not be asked the last time.
+    pub(crate) async fn keyring(&self) -> Option<Result<(), KeyringError>> {
+        Some(self.keyring.as_ref()?.state().await)
+    }
+
+    fn keyring_of(&self, provider: &Provider) -> Option<&Asked> {
+        self.keyring.as_ref().filter(|_| provider.may_be_in_keyring())
+    }
+
+    /// A key that needs no keyring.
+    fn at_hand(&self, provider: &Provider) -> Result<Option<Found>, KeyError> {
+        match find(&provider.key, provider.variables, &self.environment) {
+            // A server of one's own rarely wants a key, whatever protocol it speaks.
+            Err(KeyError::Missing { .. }) if provider.key == KeySource::Usual && provider.is_own() => {
+                Ok(None)
+            }
+            found => found,
+        }
+    }
+}
+
 /// Looks for a key. `usual` are the variables the provider's own tools read; without any, it needs none.
-pub(crate) fn find(
-    source: &KeySource,
-    usual: &[&str],
-    environment: &Environment,
-    keyring: Option<&dyn Keyring>,
-) -> Result<Option<Found>, KeyError> {
+fn find(source: &KeySource, usual: &[&str], environment: &Environment) -> Result<Option<Found>, KeyError> {
     let variable = |name: &str| {
         let value = environment.get(name)?;
         Some(Found { key: Secret::new(&value), place: format!("the variable {name}") })
@@ -74,14 +122,6 @@ pub(crate) fn find(
             let place = format!("the file `{}`", path.display());
             Ok(Some(Found { key: read_file(path)?, place }))
         }
-        KeySource::Keyring { service, account } => {
-            let keyring =
-                keyring.ok_or_else(|| KeyError::Keyring { reason: "this build has none".to_owned() })?;
-            let key = keyring.read(service, account).map_err(|reason| KeyError::Keyring { reason })?;
-            let hint = format!("the keyring has no entry `{account}` of `{service}`");
-            let key = key.ok_or(KeyError::Missing { hint })?;
-            Ok(Some(Found { key, place: format!("the keyring's `{account}` of `{service}`") }))
-        }
     }
 }
 
@@ -97,8 +137,8 @@ fn read_file(path: &Path) -> Result<Secret, KeyError> {
         return Err(KeyError::Exposed { path: path.to_owned() });
     }
     let mut text = String::new();
-    file.take(MAX_KEY_BYTES + 1).read_to_string(&mut text).map_err(read)?;
-    if text.len() as u64 > MAX_KEY_BYTES {
+    file.take(MAX_KEY_BYTES as u64 + 1).read_to_string(&mut text).map_err(read)?;
+    if text.len() > MAX_KEY_BYTES {
         return Err(no_key("it is too long"));
     }
     // More lines than one would be a header injected into every request.
@@ -125,7 +165,7 @@ mod tests {
     use super::*;
 
     fn look(source: &KeySource, usual: &[&str], environment: &Environment) -> String {
-        match find(source, usual, environment, None) {
+        match find(source, usual, environment) {
             Ok(Some(found)) => format!("{} from {}", found.key.expose(), found.place),
             Ok(None) => "none needed".to_owned(),
             Err(error) => error.to_string(),
@@ -163,12 +203,5 @@ mod tests {
         assert_eq!(with(&"k".repeat(20_000), 0o600), "`KEY` does not hold a key: it is too long");
         std::fs::remove_file(&path).unwrap();
         assert!(look(&source, &[], &Environment::empty()).starts_with("cannot read the key in"));
-    }
-
-    #[test]
-    fn without_a_keyring_its_keys_say_what_to_do_instead() {
-        let source = KeySource::Keyring { service: "loggia".to_owned(), account: "openai".to_owned() };
-        let said = look(&source, &[], &Environment::empty());
-        assert!(said.contains("this build has none") && said.contains("a variable or a file"), "{said}");
     }
 }

@@ -80,8 +80,8 @@ pub(crate) async fn names(
     provider: &Arc<Provider>,
     limit: Duration,
 ) -> Result<Vec<String>, ModelError> {
-    let key = shelf.key(provider).map_err(|error| not_configured(format!("`{}`: {error}", provider.name)))?;
-    let key = key.map(|found| found.key);
+    let wrong = |error| not_configured(format!("`{}`: {error}", provider.name));
+    let key = shelf.keys.find(provider).await.map_err(wrong)?;
     let blame = Blame { provider, model: None, key: key.as_ref() };
     let mut url = provider.address.join(match provider.kind {
         EndpointKind::Ollama => "api/tags",

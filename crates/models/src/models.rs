@@ -49,7 +49,7 @@ impl Models {
         Self::on(Shelf::new(settings, environment, None))
     }
 
-    /// The same with a keyring.
+    /// The same with a keyring, which is asked when a key is needed that is nowhere else.
     pub fn with_keyring(settings: Settings, environment: Environment, keyring: Arc<dyn Keyring>) -> Self {
         Self::on(Shelf::new(settings, environment, Some(keyring)))
     }

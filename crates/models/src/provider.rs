@@ -5,7 +5,10 @@
 
 mod calls;
 mod failure;
+mod hosted;
 mod known;
+mod lines;
+mod ollama;
 mod quiet;
 mod reply;
 mod request;
@@ -19,11 +22,15 @@ use std::sync::Arc;
 use genai::adapter::AdapterKind;
 use genai::resolver::AuthData;
 use genai::{Headers, ModelIden, ServiceTarget};
-use loggia_domain::{BoxFuture, Model, ModelError, ModelInfo, ModelName, ModelRequest, ReplyStream};
+use loggia_domain::{
+    BoxFuture, Model, ModelError, ModelErrorKind, ModelInfo, ModelName, ModelRequest, ReplyStream,
+};
 
 use crate::address::Address;
-use crate::keys::{self, Found, KeyError, Keyring};
-use crate::{Effort, EndpointKind, Environment, KeySource, Override, Secret, TimeOuts};
+use crate::keys::{Found, KeyError, Keys};
+use crate::{Effort, EndpointKind, KeySource, Override, Secret, TimeOuts};
+
+pub use hosted::Hosted;
 
 pub(crate) use failure::Blame;
 pub(crate) use known::{names_of, nearest};
@@ -41,14 +48,16 @@ const HOSTED_CONTEXT: u64 = 128_000;
 /// The same for a server on one's own machine.
 const LOCAL_CONTEXT: u64 = 32_768;
 
-/// The same for Ollama, which drops the beginning of what is too long without a word. Its own default is lower still
-/// on small machines.
+/// What Ollama is told to look at: its own default is too little to work with on most machines, and what a model could
+/// look at at most takes more memory than most machines have.
 const OLLAMA_CONTEXT: u64 = 16_384;
 
 /// An endpoint, ready to be asked.
 #[derive(Debug)]
 pub(crate) struct Provider {
     pub(crate) name: String,
+    /// Whether somebody named it; the others need not be.
+    pub(crate) named: bool,
     pub(crate) kind: EndpointKind,
     pub(crate) address: Address,
     pub(crate) key: KeySource,
@@ -62,20 +71,13 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    pub(crate) fn find_key(
-        &self,
-        environment: &Environment,
-        keyring: Option<&dyn Keyring>,
-    ) -> Result<Option<Found>, KeyError> {
-        // A server of one's own rarely wants a key, whatever protocol it speaks.
-        match keys::find(&self.key, self.variables, environment, keyring) {
-            Err(KeyError::Missing { .. }) if self.key == KeySource::Usual && self.is_own() => Ok(None),
-            found => found,
-        }
+    /// Whether a keyring is worth asking: where nobody said where the key is, and there may be one.
+    pub(crate) fn may_be_in_keyring(&self) -> bool {
+        self.key == KeySource::Usual && (self.named || !self.variables.is_empty())
     }
 
     /// Whether it is somebody's own server, at another address than the provider's.
-    fn is_own(&self) -> bool {
+    pub(crate) fn is_own(&self) -> bool {
         let usual = USUAL.iter().find(|usual| usual.name == self.name);
         self.address.is_local() || usual.is_some_and(|usual| !usual.is_at(&self.address))
     }
@@ -92,7 +94,8 @@ impl Provider {
             info.context_tokens = LOCAL_CONTEXT;
         }
         if self.kind == EndpointKind::Ollama {
-            info.context_tokens = self.ollama_context.unwrap_or(OLLAMA_CONTEXT);
+            let most = known::find(model).map_or(u64::MAX, |known| known.context_tokens);
+            info.context_tokens = self.ollama_context.unwrap_or_else(|| OLLAMA_CONTEXT.min(most));
         }
         if local {
             info.price = Some(loggia_domain::Price::FREE);
@@ -106,9 +109,9 @@ impl Provider {
     }
 
     /// The headers of every request.
-    pub(crate) fn headers(&self, key: Option<&Secret>) -> Vec<(String, String)> {
+    pub(crate) fn headers(&self, key: Option<&Found>) -> Vec<(String, String)> {
         let mut headers = Vec::new();
-        if let Some(key) = key.map(Secret::expose) {
+        if let Some(key) = key.map(|found| found.key.expose()) {
             headers.push(match self.kind {
                 EndpointKind::OpenAi | EndpointKind::Ollama => {
                     ("authorization".to_owned(), format!("Bearer {key}"))
@@ -125,13 +128,14 @@ impl Provider {
     }
 
     /// Where a reply is asked for. Everything about the request's head is said here, so that the key goes nowhere else.
-    fn target(&self, model: &str, key: Option<&Secret>) -> ServiceTarget {
+    fn target(&self, model: &str, key: Option<&Found>) -> ServiceTarget {
         let (adapter, service) = match self.kind {
             // It does not count thoughts among the tokens out; the library does it then.
             EndpointKind::OpenAi if self.name == "xai" => (AdapterKind::Xai, "chat/completions".to_owned()),
             EndpointKind::OpenAi => (AdapterKind::OpenAI, "chat/completions".to_owned()),
             EndpointKind::Anthropic => (AdapterKind::Anthropic, "messages".to_owned()),
             EndpointKind::Gemini => (AdapterKind::Gemini, format!("models/{model}:streamGenerateContent")),
+            // Asked without the library.
             EndpointKind::Ollama => (AdapterKind::Ollama, "api/chat".to_owned()),
         };
         let mut url = self.address.join(&service);
@@ -152,14 +156,20 @@ pub(crate) struct ProviderModel {
     pub(crate) model: String,
     pub(crate) info: ModelInfo,
     pub(crate) effort: Option<Effort>,
-    pub(crate) key: Option<Secret>,
+    pub(crate) keys: Arc<Keys>,
     pub(crate) web: Arc<Web>,
     pub(crate) time_outs: TimeOuts,
 }
 
 impl ProviderModel {
-    pub(crate) fn blame(&self) -> Blame<'_> {
-        Blame { provider: &self.provider, model: Some(&self.model), key: self.key.as_ref() }
+    /// Its key, if it needs one.
+    async fn key(&self) -> Result<Option<Found>, ModelError> {
+        let found = self.keys.find(&self.provider).await;
+        // It was looked up when a keyring could still have had it. Whoever named this model is told, and not answered
+        // by another.
+        let message = |error: KeyError| format!("`{}`: {error}", self.provider.name);
+        let missing = |error| ModelError { kind: ModelErrorKind::Permanent, message: message(error) };
+        found.map_err(missing)
     }
 }
 
@@ -169,6 +179,6 @@ impl Model for ProviderModel {
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {
-        Box::pin(async move { reply::begin(self, request).await })
+        Box::pin(async move { reply::begin(self, self.key().await?, request).await })
     }
 }

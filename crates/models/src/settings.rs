@@ -91,7 +91,8 @@ impl EndpointKind {
 /// Where a key is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum KeySource {
-    /// In the variable that the provider's own tools read, if it has one.
+    /// In the variable that the provider's own tools read, if it has one; else in the keyring, under the endpoint's
+    /// name.
     #[default]
     Usual,
     /// Nowhere: none is needed.
@@ -100,13 +101,6 @@ pub enum KeySource {
     Variable(String),
     /// In this file, which nobody else may read.
     File(PathBuf),
-    /// In the keyring of the operating system.
-    Keyring {
-        /// Whose entry it is.
-        service: String,
-        /// Which entry.
-        account: String,
-    },
     /// Here.
     Given(Secret),
 }
@@ -133,6 +127,18 @@ pub enum Effort {
     Medium,
     /// As much as it can.
     High,
+}
+
+impl Effort {
+    /// The effort with this name in settings.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "low" => Some(Self::Low),
+            "medium" => Some(Self::Medium),
+            "high" => Some(Self::High),
+            _ => None,
+        }
+    }
 }
 
 /// How long to wait for what.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use loggia_domain::{ModelError, ModelErrorKind, ModelName};
 
 use crate::address::Address;
-use crate::keys::{Found, KeyError, Keyring};
+use crate::keys::Keys;
 use crate::provider::{Provider, ProviderModel, Thoughts, USUAL, Usual, Web, names_of, nearest};
-use crate::{Endpoint, EndpointKind, Environment, KeySource, Settings};
+use crate::{Endpoint, EndpointKind, Environment, KeySource, Keyring, Settings};
 
 /// The variable that tells Ollama how much a model looks at.
 const OLLAMA_CONTEXT_VARIABLE: &str = "OLLAMA_CONTEXT_LENGTH";
@@ -19,8 +19,7 @@ const OLLAMA_CONTEXT_VARIABLE: &str = "OLLAMA_CONTEXT_LENGTH";
 pub(crate) struct Shelf {
     pub(crate) entries: Vec<Entry>,
     pub(crate) settings: Settings,
-    pub(crate) environment: Environment,
-    pub(crate) keyring: Option<Arc<dyn Keyring>>,
+    pub(crate) keys: Arc<Keys>,
     pub(crate) web: Arc<Web>,
 }
 
@@ -44,7 +43,8 @@ impl Shelf {
         let own = settings.endpoints.iter().map(|endpoint| Entry::own(endpoint, &environment));
         let entries = own.chain(usual.map(|usual| Entry::usual(usual, &environment))).collect();
         let web = Arc::new(Web::new(environment.clone(), settings.time_outs.connect));
-        Self { entries, settings, environment, keyring, web }
+        let keys = Arc::new(Keys::new(environment, keyring));
+        Self { entries, settings, keys, web }
     }
 
     /// The model with this name.
@@ -73,8 +73,8 @@ impl Shelf {
         provider: &Arc<Provider>,
         model: &str,
     ) -> Result<Arc<ProviderModel>, ModelError> {
-        let key =
-            self.key(provider).map_err(|error| not_configured(format!("`{}`: {error}", provider.name)))?;
+        let wrong = |error| not_configured(format!("`{}`: {error}", provider.name));
+        self.keys.check(provider).map_err(wrong)?;
         let name = ModelName(format!("{}:{model}", provider.name));
         let better = self.settings.overrides.get(&name);
         Ok(Arc::new(ProviderModel {
@@ -82,15 +82,10 @@ impl Shelf {
             model: model.to_owned(),
             info: provider.info(model, better),
             effort: better.and_then(|better| better.effort),
-            key: key.map(|found| found.key),
+            keys: Arc::clone(&self.keys),
             web: Arc::clone(&self.web),
             time_outs: self.settings.time_outs,
         }))
-    }
-
-    /// An endpoint's key, if it needs one.
-    pub(crate) fn key(&self, provider: &Provider) -> Result<Option<Found>, KeyError> {
-        provider.find_key(&self.environment, self.keyring.as_deref())
     }
 
     /// A hint for somebody who left out the provider.
@@ -123,6 +118,7 @@ impl Entry {
             make(&endpoint.name, endpoint.kind, &address, endpoint.key.clone(), variables, environment);
         let provider = made.map(|mut provider| {
             provider.headers.clone_from(&endpoint.headers);
+            provider.named = true;
             Arc::new(provider)
         });
         Self { name: endpoint.name.clone(), provider, wanted: true, usual }
@@ -157,7 +153,17 @@ fn make(
     let address = Address::parse(kind, address).map_err(|error| format!("`{name}`: {error}"))?;
     let ollama_context = environment.get(OLLAMA_CONTEXT_VARIABLE).and_then(|text| text.trim().parse().ok());
     let (headers, thoughts) = (Vec::new(), Thoughts::default());
-    Ok(Provider { name: name.to_owned(), kind, address, key, variables, headers, ollama_context, thoughts })
+    Ok(Provider {
+        name: name.to_owned(),
+        named: false,
+        kind,
+        address,
+        key,
+        variables,
+        headers,
+        ollama_context,
+        thoughts,
+    })
 }
 
 pub(crate) fn not_configured(message: String) -> ModelError {

@@ -34,10 +34,6 @@ const MAX_BYTES: usize = 512 * 1024 * 1024;
 /// The largest number a database column holds.
 const MAX_SEQ: u64 = i64::MAX as u64;
 
-/// The session that a journal is said to be split from when it is read: none that is or will be here. Engines know it
-/// by these bytes.
-const ELSEWHERE: [u8; 16] = [0; 16];
-
 /// An event that was a line, and its row.
 #[derive(Debug)]
 pub(crate) struct ReadEvent {
@@ -114,7 +110,7 @@ fn adopt(first: &mut ReadEvent, workspace: WorkspaceId, last: Seq) -> Result<(),
     if let EventBody::SessionOpened { workspace: its, preset, forked_from, .. } = &mut first.event.body {
         *its = workspace;
         *preset = None;
-        *forked_from = Some((SessionId::from_bytes(ELSEWHERE), last));
+        *forked_from = Some((SessionId::ELSEWHERE, last));
     }
     first.row = rows::encode(&first.event.body)?;
     Ok(())

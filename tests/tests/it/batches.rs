@@ -1,55 +1,19 @@
 //! Changes that are collected: what the model hears of the decision, and what a limit makes of them.
 
 use loggia_domain::{
-    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, Budget, Instruction, Intent, PatchId, Policy,
-    PolicyLimits, Preset, Remember, Role, TurnEnd, WhenBusy,
+    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, Budget, Intent, PatchId, Policy, PolicyLimits, Preset,
+    Remember, Role, TurnEnd,
 };
 use loggia_engine::{IntentError, NewSession};
-use loggia_tests::{Player, World};
+use loggia_tests::scripts::{THREE_HUNKS, proposes, says, twenty_lines};
+use loggia_tests::{Player, World, preview};
 
 use crate::{world, world_with};
 
-/// Twenty numbered lines.
-fn lines() -> String {
-    (1..=20).map(|number| format!("line {number}\n")).collect()
-}
-
 /// Three hunks in one file and another file, collected; then one more turn.
-const COLLECT: &str = r#"
-    [[reply]]
-    parts = [{ call = { tool = "apply_patch", arguments = { diff = """
---- a/a.txt
-+++ b/a.txt
-@@ -1,2 +1,2 @@
--line 1
-+LINE 1
- line 2
-@@ -9,3 +9,3 @@
- line 9
--line 10
-+LINE 10
- line 11
-@@ -19,2 +19,2 @@
- line 19
--line 20
-+LINE 20
---- a/b.txt
-+++ b/b.txt
-@@ -1 +1 @@
--two
-+TWO
-""" } } }]
-
-    [[reply]]
-    parts = [{ text = "Collected." }]
-
-    [[reply]]
-    parts = [{ text = "I see." }]
-"#;
-
-fn preview(text: &str) -> Intent {
-    let instruction = Instruction { text: text.to_owned(), context: None, aim: None, preview: true };
-    Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }
+fn collect() -> String {
+    let diff = format!("{THREE_HUNKS}--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-two\n+TWO\n");
+    proposes(&diff) + &says("Collected.") + &says("I see.")
 }
 
 /// A collection about which people are asked: the question, and the patches of the two files.
@@ -62,12 +26,12 @@ async fn collected(alice: &mut Player) -> (ApprovalId, PatchId, PatchId) {
 }
 
 fn files() -> [(&'static str, String); 2] {
-    [("a.txt", lines()), ("b.txt", "two\n".to_owned())]
+    [("a.txt", twenty_lines()), ("b.txt", "two\n".to_owned())]
 }
 
 async fn stage() -> World {
     let [a, b] = files();
-    world_with(&[(a.0, &a.1), (b.0, &b.1)], COLLECT).await
+    world_with(&[(a.0, &a.1), (b.0, &b.1)], &collect()).await
 }
 
 /// What the model was told last.
@@ -87,7 +51,7 @@ async fn the_model_hears_which_collected_hunks_were_refused_and_why() {
     };
     alice.seat.intend(Intent::Decide { approval, answer }).await.unwrap();
     assert_eq!(alice.until_done().await, TurnEnd::Done);
-    assert_eq!(world.read("a.txt"), lines().replace("line 10", "LINE 10"));
+    assert_eq!(world.read("a.txt"), twenty_lines().replace("line 10", "LINE 10"));
     alice.play("and?").await;
     let told = told(&world);
     assert!(told.contains("Applied 1 of 3 hunks to `a.txt`. These were refused:"), "{told}");
@@ -128,9 +92,9 @@ async fn what_the_engine_says_when_it_closes_a_question_is_nobodys_comment() {
 #[tokio::test]
 async fn secrets_in_the_lines_around_a_refused_hunk_are_masked() {
     let secret = "sk-live-0123456789abcdef0123456789";
-    let text = lines().replace("line 2\n", &format!("{secret}\n"));
+    let text = twenty_lines().replace("line 2\n", &format!("{secret}\n"));
     let [_, b] = files();
-    let script = COLLECT.replace(" line 2\n", &format!(" {secret}\n"));
+    let script = collect().replace(" line 2\\n", &format!(" {secret}\\n"));
     let world = world().file("a.txt", text).file(b.0, b.1).secret(secret).start(&script).await;
     let (_, mut alice) = world.play(Preset::Ask).await;
     let (approval, a, _) = collected(&mut alice).await;
@@ -155,7 +119,10 @@ async fn an_answer_that_names_a_patch_twice_takes_the_hunks_of_both() {
     let scope = ApprovalScope::Hunks(vec![(a, vec![0]), (b, vec![]), (a, vec![2, 0]), (a, vec![])]);
     alice.decide(approval, scope).await.unwrap();
     alice.until_done().await;
-    assert_eq!(world.read("a.txt"), lines().replace("line 1\n", "LINE 1\n").replace("line 20", "LINE 20"));
+    assert_eq!(
+        world.read("a.txt"),
+        twenty_lines().replace("line 1\n", "LINE 1\n").replace("line 20", "LINE 20")
+    );
     assert_eq!(world.read("b.txt"), "two\n");
 }
 

@@ -7,22 +7,15 @@
 pub(crate) mod recorder;
 
 use loggia_domain::{CommandMode, Policy, Preset};
+use loggia_tests::scripts::{self, twenty_lines};
 use serde_json::{Value, json};
 
 use recorder::{House, Wire};
 
-/// Twenty numbered lines.
-fn lines() -> String {
-    (1..=20).map(|number| format!("line {number}\n")).collect()
-}
-
 /// A script that says something, calls a tool and says that it is done.
 fn calls(tool: &str, arguments: &str) -> String {
-    format!(
-        "[[reply]]\nparts = [{{ text = \"Let me see. \" }}, {{ call = {{ tool = \"{tool}\", arguments = {arguments} }} }}]\n\
-         usage = {{ input = 80, output = 20 }}\n\
-         [[reply]]\nparts = [{{ text = \"Done.\" }}]\nusage = {{ input = 100, output = 7 }}\n"
-    )
+    let first = scripts::calls(tool, arguments) + "usage = { input = 80, output = 20 }\n";
+    first + &scripts::says("Done.") + "usage = { input = 100, output = 7 }\n"
 }
 
 fn approval(id: &Value) -> Value {
@@ -56,28 +49,12 @@ async fn the_example_of_an_approval_is_current() {
     wire.check("approval", &house);
 }
 
-const TWO_HUNKS: &str = r#"{ diff = """
---- a/a.txt
-+++ b/a.txt
-@@ -1,3 +1,3 @@
--line 1
-+LINE 1
- line 2
- line 3
-@@ -18,3 +18,3 @@
- line 18
- line 19
--line 20
-+LINE 20
-""", reason = "the ends shall be seen", acceptance_criteria = ["the last line is in capitals"] }"#;
-
 #[tokio::test]
 async fn the_example_of_a_patch_with_hunks_is_current() {
-    let house = House::start(
-        &[("a.txt", &lines())],
-        &calls("apply_patch", &TWO_HUNKS.replace('\n', "\\n").replace("\"\"\"", "\"")),
-    )
-    .await;
+    let more =
+        "reason = \"the ends shall be seen\", acceptance_criteria = [\"the last line is in capitals\"]";
+    let arguments = format!("{{ diff = {:?}, {more} }}", scripts::TWO_HUNKS);
+    let house = House::start(&[("a.txt", &twenty_lines())], &calls("apply_patch", &arguments)).await;
     let mut wire = house.join(Preset::Ask, &[]).await;
     wire.prompt("Shout at the ends").await;
     let asked = wire.until("tool.request_approval").await;
@@ -87,7 +64,7 @@ async fn the_example_of_a_patch_with_hunks_is_current() {
     answer["hunk_index"] = 1.into();
     wire.say(answer).await;
     wire.until_done().await;
-    assert_eq!(house.world.read("a.txt"), lines().replace("line 20", "LINE 20"));
+    assert_eq!(house.world.read("a.txt"), twenty_lines().replace("line 20", "LINE 20"));
     wire.check("patch-by-hunk", &house);
 }
 

@@ -1,8 +1,8 @@
 //! What a session that was split from another has of it, and what not.
 
-use loggia_domain::{Abilities, Actor, EventBody, Intent, Preset, Role, TurnEnd};
+use loggia_domain::{Abilities, Actor, EventBody, Intent, Preset, Role, Seq, SessionId, TurnEnd};
 use loggia_engine::{IntentError, Status};
-use loggia_tests::queued;
+use loggia_tests::{Player, World, queued};
 
 use crate::commands::runs;
 use crate::{world, world_with};
@@ -29,8 +29,8 @@ async fn a_question_stays_with_the_session_that_asked_it() {
     assert!(!world.root().join("a.txt").exists());
 }
 
-#[tokio::test]
-async fn what_waits_in_a_session_does_not_wait_in_its_fork() {
+/// A session whose turn hangs while an instruction waits, which is the last event. Another session's first turn ends.
+pub(crate) async fn with_one_waiting() -> (World, SessionId, Player, Seq) {
     let script = r#"
         [[reply]]
         parts = [{ text = "thinking" }, { hang = true }]
@@ -44,6 +44,12 @@ async fn what_waits_in_a_session_does_not_wait_in_its_fork() {
     alice.prompt("go").await.unwrap();
     alice.until_reply().await;
     let at = alice.seat.intend(queued("later")).await.unwrap().seq;
+    (world, session, alice, at)
+}
+
+#[tokio::test]
+async fn what_waits_in_a_session_does_not_wait_in_its_fork() {
+    let (world, session, alice, at) = with_one_waiting().await;
     let fork = world.engine.fork_session(session, at, Actor::Engine).await.unwrap();
     let mut bob = world.join(fork, "bob", Role::Drive, Abilities::default()).await;
     assert!(bob.state().await.queue.is_empty());

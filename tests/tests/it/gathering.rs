@@ -73,19 +73,10 @@ async fn looked_up(world: &World, aim: Aim) -> String {
     gathered(&world.model.requests()[0])
 }
 
-#[expect(clippy::disallowed_methods, reason = "a repository is made by git itself")]
 fn git(directory: &Path, arguments: &[&str]) {
-    let output = std::process::Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args(arguments)
-        .current_dir(directory)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("HOME", directory)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output()
-        .unwrap();
+    let mut git = loggia_testkit::git::git(directory);
+    git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]).args(arguments);
+    let output = git.output().unwrap();
     assert!(output.status.success(), "git {arguments:?}: {output:?}");
 }
 

@@ -2,38 +2,17 @@
 
 use loggia_domain::{Abilities, EventBody, Intent, Preset, Role, TurnEnd};
 use loggia_engine::IntentError;
+use loggia_tests::scripts::{TWO_FILES, proposes_for, says};
 use loggia_tests::{Player, World};
 
 use crate::world_with;
 
-const THREE_FILES: &str = r#"
-    [[reply]]
-    parts = [{ call = { tool = "apply_patch", arguments = { diff = """
---- a/a.txt
-+++ b/a.txt
-@@ -1 +1 @@
--one
-+ONE
---- a/b.txt
-+++ b/b.txt
-@@ -1 +1 @@
--two
-+TWO
---- a/c.txt
-+++ b/c.txt
-@@ -1 +1 @@
--three
-+THREE
-""", reason = "louder" } } }]
-
-    [[reply]]
-    parts = [{ text = "I see." }]
-"#;
-
 /// A turn whose client was told to apply three patches.
 async fn handed_out() -> (World, Player) {
     let files = [("a.txt", "one\n"), ("b.txt", "two\n"), ("c.txt", "three\n")];
-    let world = world_with(&files, THREE_FILES).await;
+    let diff = format!("{TWO_FILES}--- a/c.txt\n+++ b/c.txt\n@@ -1 +1 @@\n-three\n+THREE\n");
+    let script = proposes_for(&diff, "louder") + &says("I see.");
+    let world = world_with(&files, &script).await;
     let session = world.open(Preset::Full).await;
     let abilities = Abilities { applies_patches: true, ..Abilities::default() };
     let mut alice = world.join(session, "alice", Role::Drive, abilities).await;

@@ -2,75 +2,34 @@
 
 use loggia_domain::{Abilities, ApprovalScope, EventBody, Intent, PatchReport, Preset, Role, TurnEnd};
 use loggia_tests::preview;
+use loggia_tests::scripts::{TWO_FILES, TWO_HUNKS, proposes, proposes_for, says, twenty_lines};
 
 use crate::world_with;
 
-/// Twenty numbered lines.
-fn lines() -> String {
-    (1..=20).map(|number| format!("line {number}\n")).collect()
-}
-
-const TWO_HUNKS: &str = r#"
-    [[reply]]
-    parts = [{ call = { tool = "apply_patch", arguments = { diff = """
---- a/a.txt
-+++ b/a.txt
-@@ -1,3 +1,3 @@
--line 1
-+LINE 1
- line 2
- line 3
-@@ -18,3 +18,3 @@
- line 18
- line 19
--line 20
-+LINE 20
-""" } } }]
-
-    [[reply]]
-    expect = "+LINE 1"
-    parts = [{ text = "Only the end, then." }]
-"#;
-
 #[tokio::test]
 async fn single_hunks_are_accepted_and_the_model_hears_what_was_refused() {
-    let world = world_with(&[("a.txt", &lines())], TWO_HUNKS).await;
+    let then = "[[reply]]\nexpect = \"+LINE 1\"\nparts = [{ text = \"Only the end, then.\" }]\n";
+    let script = proposes(TWO_HUNKS) + then;
+    let world = world_with(&[("a.txt", &twenty_lines())], &script).await;
     let (_, mut alice) = world.play(Preset::Ask).await;
     alice.prompt("shout").await.unwrap();
     let approval = alice.until_asked().await;
     let patch = *alice.state().await.proposed.keys().next().unwrap();
     alice.decide(approval, ApprovalScope::Hunks(vec![(patch, vec![1])])).await.unwrap();
     assert_eq!(alice.until_done().await, TurnEnd::Done);
-    assert_eq!(world.read("a.txt"), lines().replace("line 20", "LINE 20"));
+    assert_eq!(world.read("a.txt"), twenty_lines().replace("line 20", "LINE 20"));
     insta::assert_snapshot!(alice.text());
 }
 
-const TWO_FILES: &str = r#"
-    [[reply]]
-    parts = [{ call = { tool = "apply_patch", arguments = { diff = """
---- a/a.txt
-+++ b/a.txt
-@@ -1 +1 @@
--one
-+ONE
---- a/b.txt
-+++ b/b.txt
-@@ -1 +1 @@
--two
-+TWO
---- /dev/null
-+++ b/c/new.txt
-@@ -0,0 +1 @@
-+three
-""", reason = "louder" } } }]
-
-    [[reply]]
-    parts = [{ text = "Done." }]
-"#;
+/// Changes two files and makes a third.
+fn three_files() -> String {
+    let diff = format!("{TWO_FILES}--- /dev/null\n+++ b/c/new.txt\n@@ -0,0 +1 @@\n+three\n");
+    proposes_for(&diff, "louder") + &says("Done.")
+}
 
 #[tokio::test]
 async fn files_of_one_call_are_accepted_one_by_one() {
-    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], TWO_FILES).await;
+    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], &three_files()).await;
     let (_, mut alice) = world.play(Preset::Ask).await;
     alice.prompt("louder").await.unwrap();
     let approval = alice.until_asked().await;
@@ -86,7 +45,7 @@ async fn files_of_one_call_are_accepted_one_by_one() {
 
 #[tokio::test]
 async fn a_file_that_changed_meanwhile_is_left_alone_and_so_are_the_others() {
-    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], TWO_FILES).await;
+    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], &three_files()).await;
     let (_, mut alice) = world.play(Preset::Ask).await;
     alice.prompt("louder").await.unwrap();
     let approval = alice.until_asked().await;

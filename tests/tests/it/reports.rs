@@ -5,29 +5,15 @@ use loggia_domain::{
     ToolOutcome, TurnEnd,
 };
 use loggia_engine::{IntentError, Told};
+use loggia_tests::scripts::{TWO_FILES, proposes, says};
 use loggia_tests::{Player, Write};
 
 use crate::commands::runs;
 use crate::{world, world_with};
 
-const TWO_FILES: &str = r#"
-    [[reply]]
-    parts = [{ call = { tool = "apply_patch", arguments = { diff = """
---- a/a.txt
-+++ b/a.txt
-@@ -1 +1 @@
--one
-+ONE
---- a/b.txt
-+++ b/b.txt
-@@ -1 +1 @@
--two
-+TWO
-""" } } }]
-
-    [[reply]]
-    parts = [{ text = "Done." }]
-"#;
+fn two_files() -> String {
+    proposes(TWO_FILES) + &says("Done.")
+}
 
 const APPLIES: Abilities = Abilities { runs_commands: false, applies_patches: true, auto_approves: false };
 const RUNS: Abilities = Abilities { runs_commands: true, applies_patches: false, auto_approves: false };
@@ -63,7 +49,7 @@ async fn told(player: &mut Player) -> String {
 
 #[tokio::test]
 async fn reports_on_the_patches_of_one_call_come_at_once_and_in_any_order() {
-    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], TWO_FILES).await;
+    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], &two_files()).await;
     let session = world.open(Preset::Full).await;
     let mut alice = world.join(session, "alice", Role::Drive, APPLIES).await;
     alice.prompt("louder").await.unwrap();
@@ -84,7 +70,7 @@ async fn reports_on_the_patches_of_one_call_come_at_once_and_in_any_order() {
 
 #[tokio::test]
 async fn the_model_hears_which_half_of_its_change_a_client_wrote() {
-    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], TWO_FILES).await;
+    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], &two_files()).await;
     let session = world.open(Preset::Full).await;
     let mut alice = world.join(session, "alice", Role::Drive, APPLIES).await;
     alice.prompt("louder").await.unwrap();
@@ -104,7 +90,7 @@ async fn the_model_hears_which_half_of_its_change_a_client_wrote() {
 
 #[tokio::test]
 async fn what_cannot_be_kept_for_undoing_is_not_given_to_a_client_to_change() {
-    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], TWO_FILES).await;
+    let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], &two_files()).await;
     let session = world.open(Preset::Full).await;
     let mut alice = world.join(session, "alice", Role::Drive, APPLIES).await;
     world.disk.fill(Write::Blob);
@@ -120,7 +106,7 @@ async fn what_cannot_be_kept_for_undoing_is_not_given_to_a_client_to_change() {
 
 #[tokio::test]
 async fn only_the_client_that_was_asked_reports() {
-    let script = runs("make") + TWO_FILES;
+    let script = runs("make") + &two_files();
     let world = world_with(&[("a.txt", "one\n"), ("b.txt", "two\n")], &script).await;
     let session = world.open(Preset::Full).await;
     let abilities = Abilities { runs_commands: true, ..APPLIES };

@@ -1,6 +1,9 @@
 //! Models that reply in place of others: everybody is told once, and the session's model stays what it is.
 
+use std::sync::Arc;
+
 use loggia_domain::{Event, EventBody, ModelName, Preset, TurnEnd};
+use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 
 use crate::{world, world_with};
 
@@ -46,11 +49,47 @@ async fn a_switch_is_an_event_that_comes_before_the_reply() {
     let text = alice.text();
     let told = text.find("small:one replies instead of big:one: it is overloaded").unwrap();
     assert!(told < text.find("Let me look.").unwrap(), "{text}");
-    // Once in a turn, however often the model is asked in it.
+    // Once, however often the model is asked.
     assert_eq!(switches(&world.journal(session).await).len(), 1);
     alice.play("again").await;
-    assert_eq!(switches(&world.journal(session).await).len(), 2);
+    assert_eq!(switches(&world.journal(session).await).len(), 1);
     assert_eq!(alice.seat.state().await.unwrap().model, None::<ModelName>);
+}
+
+const RETURNS: &str = r#"
+    [[reply]]
+    repeat = 4
+    parts = [{ switched = { from = "big:one", to = "small:one", reason = "down" } }, { text = "Hello." }]
+
+    [[reply]]
+    repeat = 3
+    parts = [{ text = "Hello." }]
+
+    [[reply]]
+    parts = [{ switched = { from = "big:one", to = "small:one", reason = "down again" } }, { text = "Hello." }]
+"#;
+
+#[tokio::test]
+async fn every_session_is_told_once_who_stands_in_and_once_when_that_is_over() {
+    let model = ScriptedModel::named(ModelName("big:one".to_owned()), Script::parse(RETURNS).unwrap());
+    let world = world().models(Arc::new(ScriptedCatalogue::single(Arc::new(model)))).start("").await;
+    let (first, mut alice) = world.play(Preset::Ask).await;
+    let (second, mut bob) = world.play(Preset::Ask).await;
+    for _ in 0..2 {
+        assert_eq!(alice.play("go").await, TurnEnd::Done);
+        assert_eq!(bob.play("go").await, TurnEnd::Done);
+    }
+    assert_eq!(switches(&world.journal(first).await), ["big:one small:one down"]);
+    assert_eq!(switches(&world.journal(second).await), ["big:one small:one down"]);
+    alice.play("go").await;
+    alice.play("go").await;
+    let told = ["big:one small:one down", "small:one big:one it replies again"];
+    assert_eq!(switches(&world.journal(first).await), told);
+    assert_eq!(switches(&world.journal(second).await), ["big:one small:one down"]);
+    bob.play("go").await;
+    assert_eq!(switches(&world.journal(second).await), told);
+    alice.play("go").await;
+    assert_eq!(switches(&world.journal(first).await)[2..], ["big:one small:one down again"]);
 }
 
 #[tokio::test]

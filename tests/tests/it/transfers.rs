@@ -5,9 +5,10 @@ use loggia_domain::{
     SessionId, TurnEnd,
 };
 use loggia_engine::{IntentError, Status, Told};
-use loggia_tests::{Player, World, preview, queued};
+use loggia_tests::{Player, World, preview};
 use serde_json::{Value, json};
 
+use crate::forks::with_one_waiting;
 use crate::{world, world_with};
 
 const TALK: &str = r#"
@@ -239,19 +240,7 @@ async fn a_collection_from_elsewhere_is_not_applied_when_its_turn_goes_on() {
 
 #[tokio::test]
 async fn what_waited_elsewhere_does_not_begin_here() {
-    let script = r#"
-        [[reply]]
-        parts = [{ text = "thinking" }, { hang = true }]
-
-        [[reply]]
-        expect = "mine"
-        parts = [{ text = "yours" }]
-    "#;
-    let world = world().start(script).await;
-    let (session, mut alice) = world.play(Preset::Ask).await;
-    alice.prompt("go").await.unwrap();
-    alice.until_reply().await;
-    alice.seat.intend(queued("later")).await.unwrap();
+    let (world, session, _alice, _) = with_one_waiting().await;
     let (_, mut bob) = Lines::of(&world, session).await.import(&world).await;
     assert_eq!(bob.until_done().await, TurnEnd::Interrupted);
     assert!(bob.state().await.queue.is_empty());

@@ -12,12 +12,14 @@ use serde_json::Value;
 
 use super::tool::STOP;
 
-/// What made-up requests cannot get right: a WebSocket, a code that somebody reads out, a journal, a turn to stop or to
-/// take back, and a page that is not always there.
-const HARD: [&str; 9] = [
+/// What made-up requests cannot get right: a WebSocket, a code that somebody reads out, the page's own code and cookie, a
+/// journal, a turn to stop or to take back, and a page that is not always there.
+const HARD: [&str; 11] = [
+    "DELETE /v1/page/session",
     "GET /",
     "GET /v1/sessions/{session_id}/stream",
     "GET /v1/stream",
+    "POST /v1/page/session",
     "POST /v1/pair",
     "POST /v1/sessions/import",
     "POST /v1/sessions/{session_id}/cancel",

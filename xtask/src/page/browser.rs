@@ -153,8 +153,11 @@ impl Browser {
     pub(super) fn check_complaints(&self) -> anyhow::Result<()> {
         let log = self.ask("POST", "se/log", Some(json!({ "type": "browser" })))?;
         let severe = log.as_array().into_iter().flatten().filter(|entry| entry["level"] == "SEVERE");
-        // An answer that says no is told as one, and expected where a code is wrong or a cookie gone.
-        let is_answer = |text: &str| text.contains("the server responded with a status of 4");
+        // An answer that says no is told as one, and expected where a code is wrong or a cookie gone; and so is none
+        // from a server that was killed.
+        let is_answer = |text: &str| {
+            text.contains("the server responded with a status of 4") || text.contains("net::ERR_CONNECTION_")
+        };
         let texts: Vec<_> =
             severe.filter_map(|entry| entry["message"].as_str()).filter(|text| !is_answer(text)).collect();
         if !texts.is_empty() {

@@ -27,7 +27,7 @@ const WATCH_SOCKETS: &str = "window.sockets = []; const Real = WebSocket; window
 /// Whether the turn is over.
 const IDLE: &str = "document.querySelector('.prompt .danger')?.hidden === true";
 
-pub(super) fn run(browser: &Browser, server: &Server, pictures: &Path) -> anyhow::Result<()> {
+pub(super) fn run(browser: &Browser, server: &mut Server, pictures: &Path) -> anyhow::Result<()> {
     let picture = |name: &str| browser.screenshot(&pictures.join(format!("{name}.png")));
     browser.look(WIDE.0, WIDE.1, "light")?;
     browser.inject(WATCH_SOCKETS)?;
@@ -56,10 +56,15 @@ pub(super) fn run(browser: &Browser, server: &Server, pictures: &Path) -> anyhow
     cut(browser)?;
     browser.until(&format!("({SHOWN}) === {shown}"))?;
     check_once(browser)?;
+    reload_with_a_question(browser, &shown)?;
     decide_about_a_hunk(browser, server, &picture)?;
     come_back(browser, &picture)?;
     answer_about_a_command(browser, &picture)?;
     undo(browser, server)?;
+    choose_hunks(browser, server)?;
+    wait_and_be_answered_for(browser, &picture)?;
+    be_cut_and_go_on(browser, server)?;
+    paste_codes(browser)?;
     browser.check_complaints()?;
     leave(browser, server, &picture)
 }
@@ -91,6 +96,19 @@ fn check_once(browser: &Browser) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A question that was open before a reload is open after it, once, and stands at the end.
+fn reload_with_a_question(browser: &Browser, shown: &Value) -> anyhow::Result<()> {
+    browser.reload()?;
+    browser
+        .until("document.querySelector('.link.live') && document.querySelector('.question:not(.closed)')")?;
+    browser.until(&format!("({SHOWN}) === {shown}"))?;
+    check_once(browser)?;
+    let last = browser.script("return document.querySelector('.log').lastElementChild.className")?;
+    ensure!(text(&last).contains("question"), "after the question comes {last}");
+    browser.until("document.querySelector('.doing').textContent === 'A question waits for your answer'")?;
+    Ok(())
+}
+
 fn decide_about_a_hunk(
     browser: &Browser,
     server: &Server,
@@ -103,6 +121,7 @@ fn decide_about_a_hunk(
     picture("question-phone-dark")?;
     browser.click("(//button[text()='Only this hunk'])[1]")?;
     browser.until(IDLE)?;
+    check_badges(browser, &["approved in part by you"])?;
     browser
         .until("document.querySelector('.log .reply:last-of-type, .log')?.textContent.includes('louder')")?;
     let wanted = before().replace("\"hello\"", "\"HELLO\"");
@@ -127,6 +146,7 @@ fn come_back(browser: &Browser, picture: &impl Fn(&str) -> anyhow::Result<()>) -
         anyhow::bail!("after a reload the page shows\n{}\ninstead of\n{}", text(&after), text(&before));
     }
     ensure!(lines > 10, "the page shows next to nothing: {before}");
+    check_badges(browser, &["approved in part by you"])?;
     check_width(browser, NARROW.0)?;
     picture("transcript-phone-dark")?;
     browser.look(NARROW.0, NARROW.1, "light")?;
@@ -168,6 +188,106 @@ fn undo(browser: &Browser, server: &Server) -> anyhow::Result<()> {
         }
     }
     anyhow::bail!("undo did not bring the file back:\n{}", server.file()?)
+}
+
+/// What the questions say became of them.
+fn check_badges(browser: &Browser, wanted: &[&str]) -> anyhow::Result<()> {
+    let badges = "[...document.querySelectorAll('.question .badge')].map(node => node.textContent)";
+    let wanted = serde_json::json!(wanted);
+    if browser.until(&format!("JSON.stringify({badges}) === {:?}", wanted.to_string())).is_err() {
+        anyhow::bail!(
+            "the questions say {} instead of {wanted}",
+            browser.script(&format!("return {badges}"))?
+        );
+    }
+    Ok(())
+}
+
+/// Two hunks of three are taken with one answer.
+fn choose_hunks(browser: &Browser, server: &Server) -> anyhow::Result<()> {
+    browser.type_into(PROMPT, "Change three places\u{e007}")?;
+    for hunk in [1, 3] {
+        browser.click(&format!("(//article[not(contains(@class,'closed'))]//input)[{hunk}]"))?;
+    }
+    browser.click("//button[text()='Only the 2 chosen hunks']")?;
+    browser.until(IDLE)?;
+    let wanted = before().replace("\"hello\"", "\"HELLO\"").replace("\"goodbye\"", "\"GOODBYE\"");
+    ensure!(server.file()? == wanted, "the file is not as chosen:\n{}", server.file()?);
+    browser.until("document.querySelector('.log').textContent.includes('hunk 1, 3 of 3 applied')")?;
+    Ok(())
+}
+
+/// What is said while a turn runs is shown once, when its turn begins, also after a reload; and an answer that
+/// somebody gave in a terminal is shown as theirs.
+fn wait_and_be_answered_for(
+    browser: &Browser,
+    picture: &impl Fn(&str) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    browser.type_into(PROMPT, "Wait a little\u{e007}")?;
+    browser.until("document.querySelector('.log').textContent.includes('I am waiting')")?;
+    browser.type_into(PROMPT, "Then run it\u{e007}")?;
+    browser.until("document.querySelector('.doing').textContent.includes('a message waits for its end')")?;
+    let said = "[...document.querySelectorAll('.log .said')].map(node => node.textContent)";
+    let early = browser.script(&format!("return ({said}).includes('Then run it')"))?;
+    ensure!(early == false, "what waits is shown before its turn");
+    browser.reload()?;
+    browser.until("document.querySelector('.question:not(.closed) .command')")?;
+    for (which, count) in [("Wait a little", 1), ("Then run it", 1)] {
+        let found = browser.script(&format!("return ({said}).filter(text => text === '{which}').length"))?;
+        ensure!(found == count, "`{which}` is there {found} times");
+    }
+    // The command line is a client like any other, and known by its name.
+    browser.script(
+        "const socket = new WebSocket(`${location.origin.replace('http', 'ws')}/v1/sessions/${location.hash.split('/').at(-1)}/stream`, ['loggia.v1']);\
+         socket.onopen = () => socket.send(JSON.stringify({ type: 'client.hello', client_info: { name: 'loggia ask', version: '1', capabilities: [] } }));\
+         socket.onmessage = ({ data }) => { const message = JSON.parse(data); if (message.type === 'command.request_approval') \
+           socket.send(JSON.stringify({ type: 'client.approval_response', request_id: message.command_id, approved: false })); };",
+    )?;
+    check_badges(
+        browser,
+        &[
+            "approved in part by you",
+            "denied by you",
+            "approved in part by you",
+            "denied by loggia ask from the terminal",
+        ],
+    )?;
+    picture("answered-elsewhere")?;
+    browser.until(IDLE).map(drop)
+}
+
+/// A turn that was cut by a killed server can be continued; once it has been, nobody is offered it again.
+fn be_cut_and_go_on(browser: &Browser, server: &mut Server) -> anyhow::Result<()> {
+    browser.type_into(PROMPT, "Never end\u{e007}")?;
+    browser.until("document.querySelector('.log').textContent.includes('This takes for ever')")?;
+    server.restart()?;
+    browser
+        .until("document.querySelectorAll('.go-on').length === 1 && document.querySelector('.link.live')")?;
+    browser.until("document.querySelector('.row .status')?.textContent === 'stopped, can go on'")?;
+    browser.click("//button[text()='Continue']")?;
+    browser.until("document.querySelector('.log').textContent.includes('Here I go on.')")?;
+    browser.until(IDLE)?;
+    let gone = "document.querySelectorAll('.go-on').length === 0";
+    browser.until(gone)?;
+    browser.reload()?;
+    browser.until("document.querySelector('.log')?.textContent.includes('Here I go on.')")?;
+    browser.until(gone).map(drop)
+}
+
+/// A code that is pasted into the address of an open page lets it in anew; one that is none is told, and changes nothing.
+fn paste_codes(browser: &Browser) -> anyhow::Result<()> {
+    browser.script("window.before = true; location.hash = '#code=0123456789abcdef'")?;
+    browser.until("document.querySelector('.list .notice.bad')?.hidden === false && location.hash === ''")?;
+    browser.until("window.before && document.querySelector('.workspaces h2')")?;
+    browser.script(
+        "fetch('/v1/page/code', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{\"scope\":\"drive\"}' })\
+         .then(answer => answer.json()).then(({ code }) => location.hash = `#code=${code}`)",
+    )?;
+    // Loaded again, and as somebody who may do less.
+    browser.until("!window.before && document.querySelector('.who')?.textContent.endsWith('may drive')")?;
+    let left = browser.script("return location.hash")?;
+    ensure!(left == "", "the code is still in the address: {left}");
+    Ok(())
 }
 
 /// Whoever leaves, or has no cookie, stands at the entrance; the code of before is used up.

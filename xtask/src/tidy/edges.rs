@@ -71,6 +71,8 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-cli", &["loggia-client", "loggia-protocol-agent-server"]),
     Row { name: "loggia", role: Role::Product, uses: Uses::Everything },
     Row { name: "loggia-testkit", role: Role::Tests, uses: Uses::Only(&["loggia-jsonrpc", "loggia-wire"]) },
+    // Providers of models as tests play them, for the models themselves and for the whole program.
+    Row { name: "loggia-mock-models", role: Role::Tests, uses: Uses::Only(&["loggia-models"]) },
     // Whole engines with their real parts, and the processes around them.
     Row { name: "loggia-tests", role: Role::Tests, uses: Uses::Everything },
     Row { name: "loggia-bench", role: Role::Chore, uses: Uses::Everything },

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loggia_client::Lost;
-use loggia_protocol_agent_server::{ErrorBody, MessageFinal, ServerInfo, ServerMessage, Session};
+use loggia_protocol_agent_server::{ErrorBody, ServerInfo, ServerMessage, Session};
 
 use super::Outcome;
 use super::lines::Lines;
@@ -88,14 +88,10 @@ impl<'t> Face<'t> {
         &mut self,
         outcome: Outcome,
         fault: Option<&ErrorBody>,
-        last: Option<&MessageFinal>,
         session: &Session,
     ) -> Result<(), CliError> {
         match self {
-            Self::Person(view) => {
-                view.end(outcome, fault, session)?;
-                last.map_or(Ok(()), |last| view.summary(last, session))
-            }
+            Self::Person(view) => view.end(outcome, fault, session),
             Self::Program(lines) => lines.end(outcome),
         }
     }

@@ -49,17 +49,19 @@ pub(crate) async fn session(client: &Client, options: &Ask) -> Result<Session, C
         SessionChoice::Id(id) => client.session(id).await?,
         SessionChoice::Latest => latest(client, &options.workspace).await?,
     };
-    // A session keeps what it began with. To say nothing would be to promise what does not hold.
-    if model.is_some() && model != found.model {
-        return Err(CliError::SessionHasBegun { what: "model" });
-    }
+    // A session keeps what it may do. To say nothing would be to promise what does not hold.
     if preset.is_some() {
         return Err(CliError::SessionHasBegun { what: "policy" });
     }
     if options.budget.is_some() {
         return Err(CliError::SessionHasBegun { what: "budget" });
     }
-    Ok(found)
+    match model {
+        Some(model) if found.model.as_ref() != Some(&model) => {
+            Ok(client.set_session_model(&found.session_id, &model).await?)
+        }
+        _ => Ok(found),
+    }
 }
 
 /// The session of a directory in which something happened last.

@@ -88,6 +88,7 @@ impl Decision {
             scope: self.hunk.as_ref().map(|_| ApprovalScope::Hunk),
             file_path,
             hunk_index,
+            hunk_indexes: None,
             remember: self.remember,
             comment: None,
         }

@@ -3,24 +3,28 @@
 //! What always holds: nothing is waited for but the next thing to happen, so a server that is gone, a slow answer or
 //! an open question never keeps an interrupt from being noticed.
 
+mod asking;
+mod saying;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use loggia_client::{Client, Heard, NotSent, SessionStream};
+use loggia_client::{Client, Heard, SessionStream};
 use loggia_protocol_agent_server::{
-    AlreadyDecidedDetails, ApprovalId, ClientMessage, ErrorBody, ErrorCode, MessageFinal, PatchProposed,
-    ServerError, ServerMessage, Session, SessionState, SessionStatus, ToolExecute, UserMessage,
+    ErrorBody, ErrorCode, MessageFinal, PatchProposed, ServerMessage, Session, ToolExecute, UserMessage,
 };
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::face::Face;
-use super::question::{Decision, Pressed, Question};
+use super::question::Question;
 use super::view::View;
 use super::{Approvals, Ask, Outcome, Revive, Reviving};
+use crate::spent::Spent;
 use crate::terminal::Keys;
 use crate::{CliError, Interrupts, Terminal, live};
+use saying::Said;
 
 /// The name under which other clients see us.
 const NAME: &str = "loggia ask";
@@ -39,7 +43,7 @@ const MAX_PATCHES: usize = 10_000;
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     /// What it took.
-    pub(crate) tokens: u64,
+    pub(crate) spent: Spent,
 }
 
 /// Runs a turn to its end.
@@ -99,11 +103,11 @@ async fn follow(
         was_away: false,
         unsure: false,
         continued: 0,
-        tokens: 0,
+        spent: Spent::NOTHING,
     };
     turn.prompt();
     let outcome = turn.go().await?;
-    Ok(Ended { outcome, tokens: turn.tokens })
+    Ok(Ended { outcome, spent: turn.spent })
 }
 
 /// A turn on its way.
@@ -135,17 +139,7 @@ struct Turn<'a, 't> {
     /// Whether the prompt may not have arrived.
     unsure: bool,
     continued: u32,
-    tokens: u64,
-}
-
-/// What became of something we said.
-enum Said {
-    Prompt(Result<(), NotSent>),
-    Answer(Box<Question>, Result<(), NotSent>),
-    /// Nobody waits for it.
-    Aside,
-    Continued(Result<Session, loggia_client::Error>),
-    Looked(Result<Session, loggia_client::Error>),
+    spent: Spent,
 }
 
 impl Turn<'_, '_> {
@@ -177,11 +171,6 @@ impl Turn<'_, '_> {
         }
     }
 
-    fn prompt(&mut self) {
-        let (speaker, message) = (self.stream.speaker().clone(), self.message.clone());
-        self.says.spawn(async move { Said::Prompt(speaker.say(&ClientMessage::UserMessage(message)).await) });
-    }
-
     fn hear(&mut self, heard: Heard) -> Result<Option<Outcome>, CliError> {
         match heard {
             Heard::Connected(server) => {
@@ -197,8 +186,9 @@ impl Turn<'_, '_> {
             }
             Heard::Disconnected { why, retry_in } => {
                 self.face.disconnected(why, retry_in)?;
-                if !std::mem::replace(&mut self.away, true) {
-                    self.was_away = true;
+                (self.away, self.was_away) = (true, true);
+                // Each time: one that was dying may have been taken for alive before.
+                if self.reviving.is_none() {
                     self.reviving = self.revive.map(Revive::begin);
                 }
             }
@@ -245,191 +235,10 @@ impl Turn<'_, '_> {
         Ok(None)
     }
 
-    /// The server did not do what we said.
-    fn refused(&mut self, error: ServerError) -> Result<(), CliError> {
-        let ErrorBody { code, message, details, .. } = error.error;
-        match code {
-            ErrorCode::AlreadyDecided => {
-                let details = details.and_then(|details| serde_json::from_value(details.0).ok());
-                let Some(AlreadyDecidedDetails { decided_by, approved }) = details else { return Ok(()) };
-                self.face.person(|view| view.decided_by(&decided_by, approved))
-            }
-            // Cancelled when nothing ran any more, answered when nobody asked any more.
-            ErrorCode::UnknownRequest => Ok(()),
-            ErrorCode::SessionBusy | ErrorCode::Forbidden | ErrorCode::InvalidMessage => {
-                Err(CliError::NotTaken { code, message })
-            }
-            _ => self.face.person(|view| view.aside(&message)),
-        }
-    }
-
-    /// A question came.
-    fn put(&mut self, question: Question) -> Result<(), CliError> {
-        if self.interrupted {
-            return Ok(());
-        }
-        match self.approvals {
-            Approvals::Yes => self.answer_unasked(question, Decision::yes(), ""),
-            Approvals::ReadOnly => self.answer_unasked(question, Decision::no(), ": nothing may be changed"),
-            Approvals::Elsewhere => {
-                self.face.person(|view| view.asked_elsewhere(&question))?;
-                self.questions.push_back(question);
-                Ok(())
-            }
-            Approvals::Ask if self.face.can_ask() && self.keys.are_there() => {
-                self.questions.push_back(question);
-                self.ask(false)
-            }
-            Approvals::Ask => self.answer_unasked(question, Decision::no(), NOBODY_THERE),
-        }
-    }
-
-    fn answer_unasked(&mut self, question: Question, decision: Decision, why: &str) -> Result<(), CliError> {
-        self.face.decided(Some(&question), &decision, why)?;
-        self.answer(question, &decision);
-        Ok(())
-    }
-
-    /// Asks the first question, if it is not asked already.
-    fn ask(&mut self, again: bool) -> Result<(), CliError> {
-        if self.approvals != Approvals::Ask || self.is_shown && !again {
-            return Ok(());
-        }
-        if self.questions.is_empty() {
-            self.keys.rest();
-            return Ok(());
-        }
-        if !self.keys.listen().map_err(CliError::Keyboard)? {
-            let all = std::mem::take(&mut self.questions);
-            return all
-                .into_iter()
-                .try_for_each(|question| self.answer_unasked(question, Decision::no(), NOBODY_THERE));
-        }
-        if let Some(question) = self.questions.front() {
-            let first = !self.is_shown;
-            self.is_shown = true;
-            self.face.person(|view| view.ask(question, first))?;
-        }
-        Ok(())
-    }
-
-    fn press(&mut self, key: crate::Key) -> Result<(), CliError> {
-        let Some(question) = self.questions.front_mut() else { return Ok(()) };
-        match question.press(key) {
-            Pressed::Decided(decision) => {
-                self.is_shown = false;
-                if let Some(question) = self.questions.pop_front() {
-                    self.face.decided(None, &decision, "")?;
-                    self.answer(question, &decision);
-                }
-                self.ask(false)
-            }
-            Pressed::Show => self.face.person(|view| view.show(question, false)),
-            Pressed::Choose => self.face.person(|view| view.show(question, true)),
-            Pressed::Back => self.face.person(|view| {
-                view.unask()?;
-                view.ask(question, false)
-            }),
-            Pressed::Nothing => Ok(()),
-        }
-    }
-
-    fn answer(&mut self, question: Question, decision: &Decision) {
-        let speaker = self.stream.speaker().clone();
-        let response = decision.response(&question.id);
-        self.says.spawn(async move {
-            let sent = speaker.answer(response).await;
-            Said::Answer(Box::new(question), sent)
-        });
-    }
-
-    /// Takes away the questions that somebody else has answered, and finds out who.
-    fn settle(&mut self, state: &SessionState) -> Result<(), CliError> {
-        let is_open = |question: &Question| state.pending_approvals.contains(&question.id);
-        let gone: Vec<ApprovalId> = self
-            .questions
-            .iter()
-            .filter(|question| !is_open(question))
-            .map(|question| question.id.clone())
-            .collect();
-        if gone.is_empty() {
-            return Ok(());
-        }
-        if self.questions.front().is_some_and(|question| gone.contains(&question.id)) {
-            self.is_shown = false;
-            self.face.person(View::unask)?;
-        }
-        self.questions.retain(is_open);
-        for id in gone {
-            // A no to what is decided changes nothing, and the answer to it names who decided.
-            let speaker = self.stream.speaker().clone();
-            let response = Decision::no().response(&id);
-            self.says.spawn(async move {
-                // Who it was is good to know, and no more.
-                let _ = speaker.answer(response).await;
-                Said::Aside
-            });
-        }
-        self.ask(false)
-    }
-
-    fn said(&mut self, said: Said) -> Result<(), CliError> {
-        match said {
-            Said::Prompt(Err(NotSent::MayHaveArrived)) => {
-                self.unsure = true;
-                if !self.away {
-                    self.look();
-                }
-            }
-            Said::Prompt(sent) => sent?,
-            // The session goes on telling: if it has arrived, the question goes.
-            Said::Answer(question, Err(NotSent::MayHaveArrived)) => self.put(*question)?,
-            Said::Answer(_, sent) => sent?,
-            Said::Continued(continued) => drop(continued?),
-            Said::Looked(looked) => {
-                let now = looked?;
-                let nothing_came = now.last_seq == self.session.last_seq && now.status == SessionStatus::Idle;
-                if std::mem::take(&mut self.unsure) && nothing_came {
-                    self.prompt();
-                }
-            }
-            Said::Aside => {}
-        }
-        Ok(())
-    }
-
-    /// Looks whether the prompt has arrived.
-    fn look(&mut self) {
-        let (client, id) = (self.client.clone(), self.session.session_id.clone());
-        self.says.spawn(async move { Said::Looked(client.session(&id).await) });
-    }
-
-    /// The first interrupt cancels, the second leaves.
-    fn interrupt(&mut self) -> Result<Option<Outcome>, CliError> {
-        if std::mem::replace(&mut self.interrupted, true) {
-            self.face.end(Outcome::Left, None, None, self.session)?;
-            return Ok(Some(Outcome::Left));
-        }
-        self.questions.clear();
-        self.is_shown = false;
-        self.keys.rest();
-        self.face.person(|view| {
-            view.unask()?;
-            view.aside("Cancelling; Ctrl-C again leaves.")
-        })?;
-        let speaker = self.stream.speaker().clone();
-        self.says.spawn(async move {
-            // If it cannot be said, the second interrupt is the way out.
-            let _ = speaker.cancel(None).await;
-            Said::Aside
-        });
-        Ok(None)
-    }
-
     /// The turn has ended; one that was cut off with its server goes on.
     fn end(&mut self, last: &MessageFinal) -> Result<Option<Outcome>, CliError> {
         let fault = self.fault.take();
-        self.tokens = self.tokens.saturating_add(last.metadata.tokens_used);
+        self.spent = self.spent.and(Spent::from(&last.metadata));
         let outcome = match &fault {
             None if self.denied => Outcome::Refused,
             None if last.metadata.success => Outcome::Done,
@@ -444,13 +253,11 @@ impl Turn<'_, '_> {
             self.says.spawn(async move { Said::Continued(client.continue_session(&id).await) });
             return Ok(None);
         }
-        self.face.end(outcome, fault.as_ref(), Some(last), self.session)?;
+        self.face.end(outcome, fault.as_ref(), self.session)?;
+        self.face.person(|view| view.summary(last.metadata.files_modified, self.spent, self.session))?;
         Ok(Some(outcome))
     }
 }
-
-/// Why a question was answered without a key.
-const NOBODY_THERE: &str = ": there is no keyboard to ask at";
 
 fn outcome_of(fault: &ErrorBody) -> Outcome {
     let says = |name: &str| fault.details.as_ref().is_some_and(|details| details.0.get(name).is_some());

@@ -1,9 +1,10 @@
 //! The line that is typed: editing, history, completion.
 //!
-//! The editor blocks while somebody types, so it has a thread of its own. It holds the terminal only then.
+//! The editor blocks while somebody types, so it has a thread of its own. It holds the terminal only then, and whoever
+//! leaves meanwhile puts the terminal back.
 
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use reedline::{
@@ -14,12 +15,16 @@ use reedline::{
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Chat, complete};
+use crate::terminal::Modes;
 
 /// How many lines are remembered.
 const HISTORY_LINES: usize = 2_000;
 
 /// The menu's name, by which the key finds it.
 const MENU: &str = "completion";
+
+/// What stands before the line.
+const MARK: &str = "› ";
 
 /// What came of waiting for a line.
 #[derive(Debug)]
@@ -35,9 +40,27 @@ pub(super) enum Typed {
 /// Where lines come from.
 #[derive(Debug)]
 pub(super) enum Editor {
-    /// Somebody types; each request is for one line.
-    Typing(std::sync::mpsc::Sender<oneshot::Sender<Typed>>),
+    Typing(Typist),
     Given(mpsc::Receiver<String>),
+}
+
+/// Somebody who types.
+#[derive(Debug)]
+pub(super) struct Typist {
+    /// Each is for one line.
+    requests: std::sync::mpsc::Sender<oneshot::Sender<Typed>>,
+    before: Modes,
+    is_typing: bool,
+}
+
+impl Drop for Typist {
+    fn drop(&mut self) {
+        if self.is_typing {
+            // The thread waits for a key and puts nothing back any more. A terminal that is gone needs none of it.
+            self.before.put_back();
+            let _ = io::stderr().write_all(b"\x1b[?2004l\n");
+        }
+    }
 }
 
 impl Editor {
@@ -51,9 +74,13 @@ impl Editor {
         let menu = vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext];
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(menu));
         let names = Names(options.workspace.clone());
-        let shown = Box::new(ColumnarMenu::default().with_name(MENU));
+        let shown = Box::new(ColumnarMenu::default().with_name(MENU).with_marker(MARK));
+        let before = Modes::of_process()?;
         let mut line = Reedline::create()
             .use_bracketed_paste(true)
+            // Of one thing that a word may become there is nothing to choose.
+            .with_quick_completions(true)
+            .with_partial_completions(true)
             .with_completer(Box::new(names))
             .with_menu(ReedlineMenu::EngineCompleter(shown))
             .with_edit_mode(Box::new(Emacs::new(keys)));
@@ -66,7 +93,11 @@ impl Editor {
         let (requests, waiting) = std::sync::mpsc::channel::<oneshot::Sender<Typed>>();
         let read = move || {
             for answer in waiting {
-                let typed = match line.read_line(&Mark) {
+                let typed = line.read_line(&Mark);
+                // Kept at once: nobody waits for this thread when the process ends. What cannot be kept is not worth
+                // a word in the middle of a conversation.
+                let _ = line.sync_history();
+                let typed = match typed {
                     Ok(Signal::Success(text)) => Typed::Line(text),
                     Ok(Signal::CtrlC) => Typed::Interrupted,
                     Ok(_) => Typed::Ended,
@@ -77,18 +108,21 @@ impl Editor {
             }
         };
         std::thread::Builder::new().name("line".to_owned()).spawn(read)?;
-        Ok(Self::Typing(requests))
+        Ok(Self::Typing(Typist { requests, before, is_typing: false }))
     }
 
     pub(super) async fn next(&mut self) -> Typed {
         match self {
             Self::Given(lines) => lines.recv().await.map_or(Typed::Ended, Typed::Line),
-            Self::Typing(requests) => {
+            Self::Typing(typist) => {
                 let (answer, typed) = oneshot::channel();
-                match requests.send(answer) {
-                    Ok(()) => typed.await.unwrap_or(Typed::Ended),
-                    Err(_) => Typed::Ended,
+                if typist.requests.send(answer).is_err() {
+                    return Typed::Ended;
                 }
+                typist.is_typing = true;
+                let typed = typed.await.unwrap_or(Typed::Ended);
+                typist.is_typing = false;
+                typed
             }
         }
     }
@@ -124,7 +158,7 @@ impl Prompt for Mark {
     }
 
     fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
-        Cow::Borrowed("› ")
+        Cow::Borrowed(MARK)
     }
 
     fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {

@@ -1,7 +1,7 @@
-//! The controlling terminal, asked key by key.
+//! The controlling terminal, asked key by key or for one line.
 //!
-//! Lines and echo are switched off while somebody listens; Ctrl-C still makes a signal. Reading blocks, so a thread of its
-//! own does it, and a pipe wakes it when nobody listens any more.
+//! For keys, lines and echo are switched off while somebody listens; for a line that is not to be seen, echo alone. Ctrl-C
+//! still makes a signal. Reading blocks, so a thread of its own does it, and a pipe wakes it when nobody listens any more.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::keys::{self, Key};
 
@@ -23,16 +23,92 @@ const WAITING_KEYS: usize = 16;
 /// What is read at once: the longest sequence of a key, several times.
 const READ_BYTES: usize = 64;
 
+/// The longest line that is taken; terminals themselves end at a quarter of it.
+const MAX_LINE_BYTES: usize = 16 * 1024;
+
 /// How wide the terminal of this process is, if it has one.
 pub(super) fn width() -> Option<usize> {
     let size = tcgetwinsize(io::stdout()).or_else(|_| tcgetwinsize(io::stderr())).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 
+/// The modes of the terminal of this process, to be put back.
+#[derive(Debug)]
+pub(crate) struct Modes(Termios);
+
+impl Modes {
+    pub(crate) fn of_process() -> io::Result<Self> {
+        Ok(Self(tcgetattr(io::stdin())?))
+    }
+
+    pub(crate) fn put_back(&self) {
+        // A terminal that is gone needs no putting back.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
 /// The terminal while keys are read from it.
 #[derive(Debug)]
 pub(super) struct Listening {
     pub(super) keys: mpsc::Receiver<Key>,
+    _held: Held,
+}
+
+impl Listening {
+    /// Begins on the controlling terminal.
+    pub(super) fn begin() -> io::Result<Self> {
+        Self::on(controlling()?)
+    }
+
+    /// Begins on a terminal. What was typed before is forgotten.
+    fn on(tty: File) -> io::Result<Self> {
+        let change = |modes: &mut Termios| {
+            modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+            modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+            modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        };
+        let (sender, keys) = mpsc::channel(WAITING_KEYS);
+        let read = move |tty: &File, woken: &OwnedFd| pass_on(tty, woken, &sender);
+        Ok(Self { keys, _held: Held::begin(tty, OptionalActions::Flush, change, read)? })
+    }
+}
+
+/// The terminal while a line is typed on it.
+#[derive(Debug)]
+pub(super) struct Typing {
+    /// The line; nothing if there will be none.
+    pub(super) line: oneshot::Receiver<Option<String>>,
+    _held: Held,
+}
+
+impl Typing {
+    /// Begins on the controlling terminal.
+    pub(super) fn begin(hidden: bool) -> io::Result<Self> {
+        Self::on(controlling()?, hidden)
+    }
+
+    /// Begins on a terminal. What is typed is seen, or is not.
+    fn on(tty: File, hidden: bool) -> io::Result<Self> {
+        let change = |modes: &mut Termios| {
+            modes.local_modes.insert(LocalModes::ICANON);
+            modes.local_modes.set(LocalModes::ECHO, !hidden);
+            // The end of the line is seen in any case.
+            modes.local_modes.set(LocalModes::ECHONL, hidden);
+        };
+        let (sender, line) = oneshot::channel();
+        let read = move |tty: &File, woken: &OwnedFd| {
+            // Whoever waited for it may have gone.
+            let _ = sender.send(read_line(tty, woken));
+        };
+        // What was typed before was seen: it is not what is asked for now.
+        let when = if hidden { OptionalActions::Flush } else { OptionalActions::Now };
+        Ok(Self { line, _held: Held::begin(tty, when, change, read)? })
+    }
+}
+
+/// A terminal whose modes were changed, and a thread that reads from it. They end together.
+#[derive(Debug)]
+struct Held {
     tty: File,
     before: Termios,
     /// Closed to wake the thread.
@@ -40,31 +116,27 @@ pub(super) struct Listening {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Listening {
-    /// Begins on the controlling terminal.
-    pub(super) fn begin() -> io::Result<Self> {
-        Self::on(File::options().read(true).write(true).open("/dev/tty")?)
-    }
-
-    /// Begins on a terminal. What was typed before is forgotten.
-    fn on(tty: File) -> io::Result<Self> {
+impl Held {
+    fn begin(
+        tty: File,
+        when: OptionalActions,
+        change: impl FnOnce(&mut Termios),
+        read: impl FnOnce(&File, &OwnedFd) + Send + 'static,
+    ) -> io::Result<Self> {
         let before = tcgetattr(&tty)?;
         let mut now = before.clone();
-        now.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        now.special_codes[SpecialCodeIndex::VMIN] = 1;
-        now.special_codes[SpecialCodeIndex::VTIME] = 0;
+        change(&mut now);
         let (woken, wake) = pipe_with(PipeFlags::CLOEXEC)?;
-        let (sender, keys) = mpsc::channel(WAITING_KEYS);
         let reader = tty.try_clone()?;
-        tcsetattr(&tty, OptionalActions::Flush, &now)?;
+        tcsetattr(&tty, when, &now)?;
         let thread = std::thread::Builder::new().name("keys".to_owned());
-        let mut listening = Self { keys, tty, before, wake: Some(wake), thread: None };
-        listening.thread = Some(thread.spawn(move || pass_on(&reader, &woken, &sender))?);
-        Ok(listening)
+        let mut held = Self { tty, before, wake: Some(wake), thread: None };
+        held.thread = Some(thread.spawn(move || read(&reader, &woken))?);
+        Ok(held)
     }
 }
 
-impl Drop for Listening {
+impl Drop for Held {
     fn drop(&mut self) {
         self.wake = None;
         if let Some(thread) = self.thread.take() {
@@ -76,29 +148,51 @@ impl Drop for Listening {
     }
 }
 
+fn controlling() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
 /// Reads keys until it is woken or there are no more.
 fn pass_on(tty: &File, woken: &OwnedFd, keys: &mpsc::Sender<Key>) {
     let mut buffer = [0; READ_BYTES];
+    while let Some(bytes) = read_some(tty, woken, &mut buffer) {
+        for key in keys::read(bytes) {
+            // Full: see `WAITING_KEYS`.
+            let _ = keys.try_send(key);
+        }
+    }
+}
+
+/// Reads a line. Without one, nobody typed it, or it is longer than any that makes sense.
+fn read_line(tty: &File, woken: &OwnedFd) -> Option<String> {
+    let mut buffer = [0; READ_BYTES];
+    let mut line = Vec::new();
+    while line.len() <= MAX_LINE_BYTES {
+        line.extend_from_slice(read_some(tty, woken, &mut buffer)?);
+        if let Some(end) = line.iter().position(|byte| *byte == b'\n') {
+            return Some(String::from_utf8_lossy(&line[..end]).into_owned());
+        }
+    }
+    None
+}
+
+/// Waits for bytes; nothing once it is woken or there are no more.
+fn read_some<'b>(tty: &File, woken: &OwnedFd, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
     loop {
         let mut both = [PollFd::new(tty, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
         match poll(&mut both, None) {
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => continue,
-            Err(_) => return,
+            Err(_) => return None,
         }
         if !both[1].revents().is_empty() {
-            return;
+            return None;
         }
-        match rustix::io::read(tty, &mut buffer) {
-            Ok(0) => return,
-            Ok(count) => {
-                for key in keys::read(&buffer[..count]) {
-                    // Full: see `WAITING_KEYS`.
-                    let _ = keys.try_send(key);
-                }
-            }
+        match rustix::io::read(tty, &mut *buffer) {
+            Ok(0) => return None,
+            Ok(count) => return Some(&buffer[..count]),
             Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
+            Err(_) => return None,
         }
     }
 }
@@ -150,5 +244,31 @@ mod tests {
         let mut listening = Listening::on(tty).unwrap();
         drop(keyboard);
         assert_eq!(listening.keys.recv().await, None);
+    }
+
+    #[tokio::test]
+    async fn a_line_is_typed_unseen_and_the_terminal_is_put_back() {
+        let (mut keyboard, tty) = terminal();
+        let before = modes(&tty);
+        let mut typing = Typing::on(tty.try_clone().unwrap(), true).unwrap();
+        assert!(!modes(&tty).contains(LocalModes::ECHO));
+        // Longer than what is read at once, with a slip in it.
+        keyboard.write_all(format!("{}x\u{7f}\n", "k".repeat(200)).as_bytes()).unwrap();
+        assert_eq!((&mut typing.line).await.unwrap(), Some("k".repeat(200)));
+        drop(typing);
+        assert_eq!(modes(&tty), before);
+        let mut shown = [0; 8];
+        let count = rustix::io::read(&keyboard, &mut shown).unwrap();
+        assert_eq!(&shown[..count], b"\r\n", "only the line's end was seen");
+    }
+
+    #[tokio::test]
+    async fn a_line_that_nobody_types_is_not_waited_for() {
+        let (mut keyboard, tty) = terminal();
+        let mut typing = Typing::on(tty.try_clone().unwrap(), false).unwrap();
+        assert!(modes(&tty).contains(LocalModes::ECHO));
+        keyboard.write_all(b"\x04").unwrap();
+        assert_eq!((&mut typing.line).await.unwrap(), None);
+        drop(Typing::on(tty, false).unwrap());
     }
 }

@@ -3,30 +3,10 @@
 use loggia_cli::{Approvals, Ask, Outcome};
 use loggia_client::Heard;
 use loggia_protocol_agent_server::{PolicyPreset, ServerMessage, SessionId};
+use loggia_tests::scripts;
 
 use crate::house::{House, calls};
 use crate::screen::{FILES, Screen, TERMINAL};
-
-const TWO_HUNKS: &str = r#"
-    [[reply]]
-    parts = [{ call = { tool = "apply_patch", arguments = { diff = """
---- a/a.txt
-+++ b/a.txt
-@@ -1,3 +1,3 @@
--line 1
-+LINE 1
- line 2
- line 3
-@@ -18,3 +18,3 @@
- line 18
- line 19
--line 20
-+LINE 20
-""" } } }]
-
-    [[reply]]
-    parts = [{ text = "I see." }]
-"#;
 
 fn edit() -> String {
     calls("edit_file", "{ path = \"a.txt\", old = \"one\", new = \"ONE\", reason = \"It should be louder\" }")
@@ -72,8 +52,9 @@ async fn one_key_says_no_and_nothing_is_changed() {
 
 #[tokio::test]
 async fn one_hunk_of_two_is_taken() {
-    let lines: String = (1..=20).map(|number| format!("line {number}\n")).collect();
-    let house = House::new(&[("a.txt", &lines)], TWO_HUNKS).await;
+    let lines = scripts::twenty_lines();
+    let script = scripts::proposes(scripts::TWO_HUNKS) + &scripts::says("I see.");
+    let house = House::new(&[("a.txt", &lines)], &script).await;
     let (screen, mut terminal, _keys) = Screen::with_keys(TERMINAL, "h2");
     assert_eq!(house.ask(asking(&house, "shout"), &mut terminal).await.unwrap(), Outcome::Done);
     assert_eq!(house.read("a.txt"), lines.replace("line 20", "LINE 20"));

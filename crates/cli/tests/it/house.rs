@@ -1,53 +1,24 @@
 //! A door in front of a whole engine, which can go and come back.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
 use loggia_cli::{Ask, CliError, Client, Interrupts, Outcome, Terminal};
 use loggia_client::Server;
-use loggia_domain::{
-    BoxFuture, CapturedOutput, CommandEnd, CommandExit, CommandSpec, ModelCatalogue, ModelMessage,
-    OutputSink, OutputStream, RunError, Runner, SandboxLevel, Workspace,
-};
+use loggia_domain::{ModelCatalogue, Workspace};
 use loggia_engine::Engine;
 use loggia_http::{Door, Parts, Peer, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
-use loggia_store::SqliteStore;
+use loggia_tests::{PretendRunner, scripts};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 /// Longer than anything here takes; a test that waits so long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Runs no commands: `fail` prints ten lines and ends with 3, everything else prints itself.
-struct PretendRunner;
-
-impl Runner for PretendRunner {
-    fn run(
-        &self,
-        command: CommandSpec,
-        output: OutputSink,
-    ) -> BoxFuture<'static, Result<CommandEnd, RunError>> {
-        Box::pin(async move {
-            let (text, code) = match command.line.as_str() {
-                "fail" => ((1..=10).map(|number| format!("line {number}\n")).collect(), 3),
-                line => (format!("{line}\n"), 0),
-            };
-            output(OutputStream::Stdout, &text);
-            Ok(CommandEnd {
-                exit: CommandExit::Code(code),
-                stdout: CapturedOutput { head: text, ..CapturedOutput::default() },
-                stderr: CapturedOutput::default(),
-                sandbox: SandboxLevel::Confined,
-                took: Duration::ZERO,
-            })
-        })
-    }
-}
 
 /// A server and all that is behind it.
 pub(crate) struct House {
@@ -90,7 +61,7 @@ impl House {
         let model = Arc::new(ScriptedModel::new(Script::parse(script).unwrap()));
         let models = Arc::new(ScriptedCatalogue::single(Arc::clone(&model)));
         let parts = loggia_engine::Parts {
-            store: Arc::new(store(&directory.path().join("store")).await),
+            store: Arc::new(loggia_tests::reopen_store(directory.path()).await),
             models: Arc::clone(&models) as Arc<dyn ModelCatalogue>,
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
             runner: Arc::new(PretendRunner),
@@ -146,37 +117,16 @@ impl House {
 
     /// Everything the model was told last.
     pub(crate) fn last_prompt(&self) -> String {
-        let request = self.model.requests().pop().unwrap();
-        let said = request.messages.iter().filter_map(|message| match message {
-            ModelMessage::User(text) => Some(text.as_str()),
-            _ => None,
-        });
-        said.collect::<Vec<_>>().join("\n")
+        loggia_tests::last_prompt(&self.model)
     }
-}
-
-/// Opens a store; the last of those who used it before may be about to let go of it.
-async fn store(path: &Path) -> SqliteStore {
-    let opened = async {
-        loop {
-            match SqliteStore::open(path) {
-                Ok(store) => return store,
-                Err(_) => tokio::task::yield_now().await,
-            }
-        }
-    };
-    tokio::time::timeout(PATIENCE, opened).await.unwrap()
 }
 
 /// A script of one reply.
 pub(crate) fn says(text: &str) -> String {
-    format!("[[reply]]\nparts = [{{ text = {text:?} }}]\nusage = {{ input = 1200, output = 34 }}\n")
+    scripts::says(text) + "usage = { input = 1200, output = 34 }\n"
 }
 
 /// A script that calls a tool, then says that it is done.
 pub(crate) fn calls(tool: &str, arguments: &str) -> String {
-    format!(
-        "[[reply]]\nparts = [{{ text = \"Let me see. \" }}, {{ call = {{ tool = \"{tool}\", arguments = {arguments} }} }}]\n\
-         [[reply]]\nparts = [{{ text = \"Done.\" }}]\n"
-    )
+    scripts::calls(tool, arguments) + &scripts::says("Done.")
 }

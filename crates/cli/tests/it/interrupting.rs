@@ -8,35 +8,32 @@ use crate::screen::{FILES, Screen, TERMINAL};
 
 const HANGS: &str = "[[reply]]\nparts = [{ text = \"Working on \" }, { hang = true }]\n";
 
-#[tokio::test]
-async fn the_first_interrupt_cancels_the_turn() {
+/// A turn that hangs is interrupted so often; how it ends, and what was shown.
+async fn interrupted(times: usize) -> (Outcome, Screen) {
     let house = House::new(&[], HANGS).await;
     let (screen, mut terminal) = Screen::new(FILES);
     let (interrupter, interrupts) = Interrupts::channel();
     let asking = loggia_cli::ask(&house.client, house.prompt("work"), &mut terminal, interrupts);
     let interrupting = async {
         screen.until("Working").await;
-        interrupter.interrupt();
+        (0..times).for_each(|_| interrupter.interrupt());
     };
     let (outcome, ()) = tokio::join!(asking, interrupting);
-    assert_eq!(outcome.unwrap(), Outcome::Cancelled);
+    (outcome.unwrap(), screen)
+}
+
+#[tokio::test]
+async fn the_first_interrupt_cancels_the_turn() {
+    let (outcome, screen) = interrupted(1).await;
+    assert_eq!(outcome, Outcome::Cancelled);
     assert_eq!(screen.out(), "Working on \n");
     assert_eq!(screen.err(), "Cancelling; Ctrl-C again leaves.\nCancelled.\n");
 }
 
 #[tokio::test]
 async fn the_second_interrupt_leaves() {
-    let house = House::new(&[], HANGS).await;
-    let (screen, mut terminal) = Screen::new(FILES);
-    let (interrupter, interrupts) = Interrupts::channel();
-    let asking = loggia_cli::ask(&house.client, house.prompt("work"), &mut terminal, interrupts);
-    let interrupting = async {
-        screen.until("Working").await;
-        interrupter.interrupt();
-        interrupter.interrupt();
-    };
-    let (outcome, ()) = tokio::join!(asking, interrupting);
-    assert!(matches!(outcome.unwrap(), Outcome::Left | Outcome::Cancelled));
+    let (outcome, _) = interrupted(2).await;
+    assert!(matches!(outcome, Outcome::Left | Outcome::Cancelled));
 }
 
 #[tokio::test]

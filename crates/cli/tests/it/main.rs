@@ -12,3 +12,4 @@ mod lines;
 mod reconnecting;
 mod screen;
 mod sessions;
+mod setting_up;

@@ -1,6 +1,7 @@
 //! Which session is asked.
 
 use loggia_cli::{Ask, CliError, Outcome, SessionChoice};
+use loggia_protocol_agent_server::PolicyPreset;
 
 use crate::house::{House, says};
 use crate::screen::{FILES, Screen};
@@ -29,12 +30,28 @@ async fn there_must_be_a_session_to_go_on_with() {
 }
 
 #[tokio::test]
-async fn what_a_session_began_with_cannot_be_changed() {
+async fn what_a_session_may_do_is_chosen_when_it_begins() {
     let house = House::new(&[], &says("First.")).await;
     let (_, mut terminal) = Screen::new(FILES);
     house.ask(house.prompt("one"), &mut terminal).await.unwrap();
     let options =
-        Ask { session: SessionChoice::Latest, model: Some("ollama:qwen3".to_owned()), ..house.prompt("two") };
+        Ask { session: SessionChoice::Latest, preset: Some(PolicyPreset::Full), ..house.prompt("two") };
     let error = house.ask(options, &mut terminal).await.unwrap_err();
-    assert!(matches!(error, CliError::SessionHasBegun { what: "model" }), "{error}");
+    assert!(matches!(error, CliError::SessionHasBegun { what: "policy" }), "{error}");
+}
+
+#[tokio::test]
+async fn a_session_goes_on_with_another_model() {
+    let house = House::new(&[], &[says("First."), says("Second.")].concat()).await;
+    let (_, mut terminal) = Screen::new(FILES);
+    house.ask(house.prompt("one"), &mut terminal).await.unwrap();
+    let with = |model: &str| Ask {
+        session: SessionChoice::Latest,
+        model: Some(model.to_owned()),
+        ..house.prompt("two")
+    };
+    let error = house.ask(with("ollama:qwen3"), &mut terminal).await.unwrap_err();
+    assert!(error.to_string().contains("ollama:qwen3"), "{error}");
+    house.ask(with("scripted:model"), &mut terminal).await.unwrap();
+    assert_eq!(house.model.requests().len(), 2);
 }

@@ -25,6 +25,7 @@ use loggia_protocol_agent_server::{MAX_BODY_BYTES, MAX_JSON_DEPTH, ProblemType};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
+use crate::body::read::Strangers;
 use crate::body::strict::Strict;
 use crate::problem::Problem;
 
@@ -137,17 +138,24 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     if let Err(error) = serde_json::from_str::<Strict>(text) {
         return Err(match (error.classify(), decode::<Strict>(text)) {
             (Category::Data, Err(field)) => Problem::field(field.pointer(), field.message()),
-            (category, _) => not_json(category, &error),
+            _ => Problem::bad_request(format!("the body is not JSON: {}", why_not_json(&error))),
         });
     }
-    read::read(text).map_err(|fault| Problem::field(fault.pointer(), fault.message()))
+    read::read(text, Strangers::Refused).map_err(|fault| Problem::field(fault.pointer(), fault.message()))
 }
 
-fn not_json(category: Category, error: &serde_json::Error) -> Problem {
-    Problem::bad_request(match category {
-        Category::Eof => "the body is not JSON: it ends too early".to_owned(),
-        _ => format!("the body is not JSON: look at line {}, column {}", error.line(), error.column()),
-    })
+/// Reads the fields of a message of a stream, whose text is known to be JSON. What its type does not know is passed
+/// over.
+pub(crate) fn read_message<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
+    read::read(text, Strangers::PassedOver)
+}
+
+/// Where a text stops being JSON.
+pub(crate) fn why_not_json(error: &serde_json::Error) -> String {
+    match error.classify() {
+        Category::Eof => "it ends too early".to_owned(),
+        _ => format!("look at line {}, column {}", error.line(), error.column()),
+    }
 }
 
 #[cfg(test)]

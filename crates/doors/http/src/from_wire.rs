@@ -11,6 +11,7 @@ mod answer;
 mod context;
 mod heard;
 mod hello;
+mod message;
 mod report;
 mod slash;
 
@@ -21,4 +22,5 @@ pub(crate) use answer::answer;
 pub(crate) use context::{Buffer, prompt, update};
 pub(crate) use heard::Heard;
 pub(crate) use hello::{Greeting, greeting, sorted};
+pub(crate) use message::message;
 pub(crate) use report::{changed_paths, command_report, leads_inside, patch_report};

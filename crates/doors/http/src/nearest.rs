@@ -13,12 +13,16 @@ pub(crate) fn distance(word: &str, known: &str) -> usize {
     strsim::damerau_levenshtein(&start(word), &start(known))
 }
 
+/// Whether a word may well be another one, mistyped: a third of the letters may differ, no more.
+pub(crate) fn is_near(word: &str, known: &str) -> bool {
+    distance(word, known) <= 1 + word.chars().take(MAX_CHARS).count() / 3
+}
+
 /// A hint for somebody who wrote another word than those that are known.
 pub(crate) fn hint(word: &str, known: &[&str]) -> String {
     let near = known.iter().map(|known| (distance(word, known), known)).min();
-    // A third of the letters: what is further away was hardly mistyped.
-    if let Some((apart, near)) = near
-        && apart <= 1 + word.chars().take(MAX_CHARS).count() / 3
+    if let Some((_, near)) = near
+        && is_near(word, near)
     {
         return format!("did you mean `{near}`?");
     }

@@ -74,6 +74,7 @@ fn sessions() -> Router<Arc<Inner>> {
         .route("/v1/sessions/{session_id}/events", get(rest::events::events))
         .route("/v1/sessions/{session_id}/export", get(rest::transfer::export))
         .route("/v1/sessions/{session_id}/rename", post(rest::intents::rename))
+        .route("/v1/sessions/{session_id}/model", post(rest::intents::set_model))
         .route("/v1/sessions/{session_id}/continue", post(rest::intents::go_on))
         .route("/v1/sessions/{session_id}/cancel", post(rest::intents::cancel))
         .route("/v1/sessions/{session_id}/fork", post(rest::sessions::fork))

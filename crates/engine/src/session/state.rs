@@ -38,9 +38,6 @@ const MAX_DECIDED: usize = 128;
 /// Applied changes that are known by their ids: more than one turn makes, so that clients see what became of theirs.
 pub const MAX_APPLIED: usize = 1024;
 
-/// The session that stores say an imported journal was split from: none that is here.
-const ELSEWHERE: [u8; 16] = [0; 16];
-
 /// Everything a session is between two events.
 ///
 /// Whoever looks at it has a copy, and each event is taken in beside the copies that are held. So what is large is
@@ -53,6 +50,8 @@ pub struct State {
     pub title: Option<String>,
     /// Its model, if one was chosen.
     pub model: Option<ModelName>,
+    /// The model that replies in the place of another, if one did the last time.
+    pub stand_in: Option<StandIn>,
     /// Whether it has ended for good.
     pub closed: bool,
     /// The last event.
@@ -89,6 +88,15 @@ pub struct State {
     pub batch: Option<Batch>,
     /// What can be undone and redone.
     pub undo: UndoStack,
+}
+
+/// A model that replies in the place of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandIn {
+    /// The one that does not reply.
+    pub instead_of: ModelName,
+    /// The one that does.
+    pub model: ModelName,
 }
 
 /// What a session was opened with.
@@ -181,6 +189,7 @@ impl State {
             },
             title: title.clone(),
             model: model.clone(),
+            stand_in: None,
             closed: false,
             last_seq: event.seq,
             updated: event.at,
@@ -220,6 +229,11 @@ impl State {
         }
     }
 
+    /// Whether everybody was told that this model replies in the place of another.
+    pub fn has_heard_of(&self, model: &ModelName) -> bool {
+        self.stand_in.as_ref().is_some_and(|stand_in| stand_in.model == *model)
+    }
+
     /// Takes one event in.
     pub fn apply(&mut self, event: &Event) {
         self.last_seq = event.seq;
@@ -228,12 +242,11 @@ impl State {
             // A second opening is refused by every store.
             EventBody::SessionOpened { .. } => {}
             EventBody::SessionRenamed { title, .. } => self.title = Some(title.clone()),
-            EventBody::ModelChanged { model, .. } => self.model = Some(model.clone()),
-            EventBody::ModelSwitched { to, .. } => {
-                if let Some(turn) = &mut self.turn {
-                    turn.stand_in = Some(to.clone());
-                }
+            EventBody::ModelChanged { model, .. } => {
+                self.model = Some(model.clone());
+                self.stand_in = None;
             }
+            EventBody::ModelSwitched { from, to, .. } => self.switch(from, to),
             // A fork is there to be used, whatever became of the session it was split from.
             EventBody::SessionClosed { .. } if self.is_copied(event.seq) && !self.is_imported() => {}
             EventBody::SessionClosed { .. } => self.closed = true,
@@ -341,7 +354,7 @@ impl State {
 
     /// Whether what was copied is, or may be, from elsewhere: the session was imported, or split from such a one.
     pub(crate) fn is_imported(&self) -> bool {
-        self.opened.forked_from.is_some_and(|(from, _)| *from.bytes() == ELSEWHERE)
+        self.opened.forked_from.is_some_and(|(from, _)| from == SessionId::ELSEWHERE)
     }
 
     fn start_turn(&mut self, event: &Event, instruction: &Instruction, by: &Actor, queued: Option<Seq>) {
@@ -356,17 +369,16 @@ impl State {
         self.history.push(event.seq, Said::User { instruction: instruction.clone(), by: by.clone() });
     }
 
+    fn switch(&mut self, from: &ModelName, to: &ModelName) {
+        let returned = self.stand_in.as_ref().is_some_and(|stand_in| stand_in.instead_of == *to);
+        let stands = || StandIn { instead_of: from.clone(), model: to.clone() };
+        self.stand_in = (!returned).then(stands);
+    }
+
     fn continue_turn(&mut self, event: &Event, by: &Actor) {
         let Some((turn, end)) = self.cut.take() else { return };
         self.history.push(event.seq, Said::Notice(continuing(&end)));
-        self.turn = Some(OpenTurn {
-            by: by.clone(),
-            ended_by: None,
-            steps: 0,
-            stand_in: None,
-            calls: Vec::new(),
-            ..turn
-        });
+        self.turn = Some(OpenTurn { by: by.clone(), ended_by: None, steps: 0, calls: Vec::new(), ..turn });
     }
 
     fn end_turn(&mut self, seq: Seq, end: &TurnEnd, by: Option<&Actor>) {

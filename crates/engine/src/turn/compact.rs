@@ -71,7 +71,7 @@ impl Turn {
         };
         let old = &items[..place];
         let Some(through) = old.last().map(|item| item.seq) else { return Ok(()) };
-        let (mut summary, usage) = self.summarise(model, old, info).await?;
+        let (mut summary, usage) = self.summarise(state, model, old, info).await?;
         if let Some(turn) = state.turn.as_ref().filter(|turn| turn.began_at <= through) {
             summary.push_str("\n\nThe instruction being worked on: ");
             summary.push_str(&turn.instruction.text);
@@ -81,6 +81,7 @@ impl Turn {
 
     async fn summarise(
         &self,
+        state: &State,
         model: &Arc<dyn Model>,
         old: &[Arc<HistoryItem>],
         info: &ModelInfo,
@@ -100,7 +101,7 @@ impl Turn {
         loop {
             let mut switch = None;
             let summary = summary_of(model, request.clone(), &mut used, &mut switch).await;
-            if let Some((from, to, reason)) = switch {
+            if let Some((from, to, reason)) = switch.filter(|(_, to, _)| !state.has_heard_of(to)) {
                 self.link.record(vec![reply::switched(&self.shared.masker, from, to, &reason)]).await?;
             }
             match summary {

@@ -72,6 +72,7 @@ impl Turn {
         let mut coming = Coming::new(&self.feed, turn, &self.shared.masker);
         let mut tail = Tail::new(Arc::clone(&self.shared.parts.store), Arc::clone(&self.feed), self.session);
         let mut in_a_row = 0;
+        let mut replier_known = false;
         loop {
             let part = poll_fn(|context| {
                 let part = stream.poll_next_unpin(context);
@@ -85,13 +86,18 @@ impl Turn {
             .await;
             match part {
                 Some(Ok(ReplyPart::Switched { from, to, reason })) => {
-                    let told = state.turn.as_ref().and_then(|turn| turn.stand_in.as_ref());
-                    if told != Some(&to) {
+                    replier_known = true;
+                    if !state.has_heard_of(&to) {
                         let event = switched(&self.shared.masker, from, to, &reason);
                         self.link.record(vec![event]).await?;
                     }
                 }
                 Some(Ok(part)) => {
+                    if !std::mem::replace(&mut replier_known, true)
+                        && let Some(event) = back(state, &model.info().name)
+                    {
+                        self.link.record(vec![event]).await?;
+                    }
                     coming.take(part);
                     if coming.length > MAX_REPLY {
                         let message = format!("the model's reply is longer than {MAX_REPLY} bytes");
@@ -122,6 +128,13 @@ pub(super) fn switched(masker: &Masker, from: ModelName, to: ModelName, reason: 
     let mut reason = masker.mask(reason).into_owned();
     reason.truncate(reason.floor_char_boundary(MAX_REASON));
     EventBody::ModelSwitched { from, to, reason }
+}
+
+/// That a model replies again which another stood in for, if so.
+fn back(state: &State, model: &ModelName) -> Option<EventBody> {
+    let stand_in = state.stand_in.as_ref().filter(|stand_in| stand_in.instead_of == *model)?;
+    let (from, to) = (stand_in.model.clone(), model.clone());
+    Some(EventBody::ModelSwitched { from, to, reason: "it replies again".to_owned() })
 }
 
 /// Waits before the model is asked again, and says so.

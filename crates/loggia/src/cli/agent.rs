@@ -12,39 +12,15 @@ the question. Ctrl-C cancels the turn, a second one leaves.
 
 A server that runs is used; otherwise one is started in the background, which leaves when nobody needs it any more.";
 
-/// How many sessions are listed, if nobody says otherwise: a screen of them.
-const LISTED: usize = 20;
-
 /// Arguments of `ask`.
 #[derive(Debug, Args)]
 pub(crate) struct AskArguments {
     /// What to answer or to do
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
-    /// Work in this directory [default: the workspace around the current one]
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
-    /// Use this model, as `provider:model`
-    #[arg(short, long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// Go on in this session
-    #[arg(long, value_name = "ID", conflicts_with = "continue")]
-    pub(crate) session: Option<String>,
-    /// Go on in the session of this workspace in which something happened last
-    #[arg(short, long)]
-    pub(crate) r#continue: bool,
-    /// Answer yes to everything that is asked
-    #[arg(short, long, conflicts_with_all = ["read_only"], help_heading = "Approvals")]
-    pub(crate) yes: bool,
-    /// Change nothing and run nothing
-    #[arg(long, conflicts_with = "policy", help_heading = "Approvals")]
-    pub(crate) read_only: bool,
-    /// What happens where no rule says otherwise
-    #[arg(long, value_name = "PRESET", value_enum, help_heading = "Approvals")]
-    pub(crate) policy: Option<PresetName>,
-    /// What the session may use up: `tokens=50000,usd=0.5,steps=20`, each of them optional
-    #[arg(long, value_name = "LIMITS", value_parser = parse_budget)]
-    pub(crate) budget: Option<Budget>,
+    /// How it is asked.
+    #[command(flatten)]
+    pub(crate) turn: TurnArguments,
     /// Print every event as a line of JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -53,36 +29,9 @@ pub(crate) struct AskArguments {
     pub(crate) ephemeral: bool,
 }
 
-impl AskArguments {
-    /// What `sessions resume` asks for.
-    pub(crate) fn resuming(resumed: SessionsResumeArguments) -> Self {
-        let SessionsResumeArguments { id, prompt, json } = resumed;
-        Self {
-            prompt,
-            workspace: None,
-            model: None,
-            session: Some(id),
-            r#continue: false,
-            yes: false,
-            read_only: false,
-            policy: None,
-            budget: None,
-            json,
-            ephemeral: false,
-        }
-    }
-}
-
-impl SessionsListArguments {
-    /// What `sessions` alone asks for.
-    pub(crate) fn usual() -> Self {
-        Self { workspace: None, all: false, limit: LISTED, json: false }
-    }
-}
-
-/// Arguments of `chat`.
-#[derive(Debug, Args)]
-pub(crate) struct ChatArguments {
+/// Where and how a prompt is worked on. These are all the arguments of `chat`, and part of those of `ask`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TurnArguments {
     /// Work in this directory [default: the workspace around the current one]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
@@ -104,28 +53,9 @@ pub(crate) struct ChatArguments {
     /// What happens where no rule says otherwise
     #[arg(long, value_name = "PRESET", value_enum, help_heading = "Approvals")]
     pub(crate) policy: Option<PresetName>,
-    /// What the session may use up: `tokens=50000,usd=0.5,steps=20`, each of them optional
+    /// What the session may use up: `tokens=50000,usd=0.5`, each of them optional
     #[arg(long, value_name = "LIMITS", value_parser = parse_budget)]
     pub(crate) budget: Option<Budget>,
-}
-
-impl From<ChatArguments> for AskArguments {
-    fn from(chat: ChatArguments) -> Self {
-        let ChatArguments { workspace, model, session, r#continue, yes, read_only, policy, budget } = chat;
-        Self {
-            prompt: Vec::new(),
-            workspace,
-            model,
-            session,
-            r#continue,
-            yes,
-            read_only,
-            policy,
-            budget,
-            json: false,
-            ephemeral: false,
-        }
-    }
 }
 
 /// A preset of the policy.
@@ -150,139 +80,6 @@ impl From<PresetName> for PolicyPreset {
             PresetName::Full => Self::Full,
         }
     }
-}
-
-/// Look after sessions.
-#[derive(Debug, Subcommand)]
-pub(crate) enum SessionsCommand {
-    /// List sessions, newest first
-    List(SessionsListArguments),
-    /// Show one session
-    Show(SessionArguments),
-    /// Go on with a session; without a prompt, as a conversation
-    Resume(SessionsResumeArguments),
-    /// Call a session something else
-    Rename(SessionsRenameArguments),
-    /// Begin a new session with the past of one
-    Fork(SessionsForkArguments),
-    /// Delete a session with all that is known of it
-    Delete(SessionsDeleteArguments),
-    /// Write a session as JSON Lines
-    Export(SessionsExportArguments),
-    /// Make a session of what was exported
-    Import(SessionsImportArguments),
-}
-
-/// Arguments of `sessions list`.
-#[derive(Debug, Args)]
-pub(crate) struct SessionsListArguments {
-    /// Those of this directory [default: the workspace around the current one]
-    #[arg(short, long, value_name = "DIR", conflicts_with = "all")]
-    pub(crate) workspace: Option<PathBuf>,
-    /// Those of every workspace
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// At most so many
-    #[arg(long, value_name = "N", default_value_t = LISTED)]
-    pub(crate) limit: usize,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Which session, and how it is shown.
-#[derive(Debug, Args)]
-pub(crate) struct SessionArguments {
-    /// Which session
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Arguments of `sessions resume`.
-#[derive(Debug, Args)]
-pub(crate) struct SessionsResumeArguments {
-    /// Which session
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// What to answer or to do
-    #[arg(value_name = "PROMPT")]
-    pub(crate) prompt: Vec<String>,
-    /// Print every event as a line of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Arguments of `sessions rename`.
-#[derive(Debug, Args)]
-pub(crate) struct SessionsRenameArguments {
-    /// Which session
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// What to call it
-    #[arg(value_name = "TITLE")]
-    pub(crate) title: String,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Arguments of `sessions fork`.
-#[derive(Debug, Args)]
-pub(crate) struct SessionsForkArguments {
-    /// Which session
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// The number of the last event that both share [default: all of them]
-    #[arg(long, value_name = "SEQ")]
-    pub(crate) at: Option<u64>,
-    /// What to call the new one
-    #[arg(long, value_name = "TITLE")]
-    pub(crate) title: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Arguments of `sessions delete`.
-#[derive(Debug, Args)]
-pub(crate) struct SessionsDeleteArguments {
-    /// Which session
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// Do not ask
-    #[arg(short, long)]
-    pub(crate) yes: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Arguments of `sessions export`.
-#[derive(Debug, Args)]
-pub(crate) struct SessionsExportArguments {
-    /// Which session
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// Write to this file, which must not exist yet [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-/// Arguments of `sessions import`.
-#[derive(Debug, Args)]
-pub(crate) struct SessionsImportArguments {
-    /// What was exported; `-` reads standard input
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// Into this directory [default: the workspace around the current one]
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 pub(super) const UNDO_ABOUT: &str = "\
@@ -400,6 +197,31 @@ pub(crate) struct PolicyCheckArguments {
     pub(crate) json: bool,
 }
 
+pub(super) const INIT_ABOUT: &str = "\
+Sets up a model for new sessions, and its provider's key if it needs one. In a terminal it shows what was found, lets you choose \
+and asks for what is missing. Otherwise name the model with `--model`. What is set already is replaced only with your yes. The \
+model goes into your configuration file, the key into the keyring, or else into a file that only you can read.";
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// Use this model, as `provider:model` [default: you are asked]
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Read the key of the model's provider from standard input
+    #[arg(long, requires = "model")]
+    pub(crate) key_stdin: bool,
+    /// Have the model say one word
+    #[arg(long)]
+    pub(crate) test: bool,
+    /// Replace what is set without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
@@ -408,13 +230,12 @@ pub(crate) struct DoctorArguments {
     pub(crate) json: bool,
 }
 
-/// Reads `tokens=50000,usd=0.5,steps=20`.
+/// Reads `tokens=50000,usd=0.5`.
 fn parse_budget(text: &str) -> Result<Budget, String> {
     let mut budget = Budget::default();
     for part in text.split(',').map(str::trim) {
         let read = part.split_once('=').and_then(|(name, value)| match name.trim() {
             "tokens" => value.trim().parse().ok().map(|tokens| budget.max_tokens = Some(tokens)),
-            "steps" => value.trim().parse().ok().map(|steps| budget.max_steps = Some(steps)),
             "usd" => {
                 let cost = value.trim().parse().ok().filter(|cost: &f64| cost.is_finite() && *cost >= 0.0);
                 cost.map(|cost| budget.max_cost_usd = Some(cost))
@@ -422,7 +243,7 @@ fn parse_budget(text: &str) -> Result<Budget, String> {
             _ => None,
         });
         read.ok_or_else(|| {
-            format!("`{part}` is no limit; expected some of `tokens=50000,usd=0.5,steps=20`")
+            format!("`{part}` is no limit; expected some of `tokens=50000,usd=0.5`; steps are limited by `policy.max_steps`")
         })?;
     }
     Ok(budget)
@@ -435,8 +256,8 @@ mod tests {
     #[test]
     fn a_budget_is_read_in_parts() {
         let budget = parse_budget("tokens=5, usd=0.5").unwrap();
-        assert_eq!((budget.max_tokens, budget.max_cost_usd, budget.max_steps), (Some(5), Some(0.5), None));
-        for wrong in ["", "5", "tokens=-1", "usd=nan", "usd=-1", "hours=1", "tokens=1,,"] {
+        assert_eq!((budget.max_tokens, budget.max_cost_usd), (Some(5), Some(0.5)));
+        for wrong in ["", "5", "tokens=-1", "usd=nan", "usd=-1", "hours=1", "steps=5", "tokens=1,,"] {
             assert!(parse_budget(wrong).is_err(), "{wrong}");
         }
     }

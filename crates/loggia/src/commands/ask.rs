@@ -8,7 +8,7 @@ use loggia_client::{Client, Server};
 use loggia_protocol_agent_server::{PolicyPreset, SessionId};
 
 use super::client::{self, Home};
-use crate::cli::AskArguments;
+use crate::cli::{AskArguments, TurnArguments};
 use crate::config::places::Places;
 use crate::config::{Config, OwnFlag, keys};
 use crate::daemon::ephemeral::Ephemeral;
@@ -19,14 +19,19 @@ use crate::exit_code::ExitCode;
 /// What is read of a pipe: one byte more than is taken, so that too much is noticed.
 const MAX_INPUT_BYTES: u64 = 2 * 1024 * 1024 + 1;
 
+/// What the name of a model that plays a script begins with.
+const SCRIPTED: &str = "scripted:";
+
 /// The flags that set a key of the configuration.
-pub(crate) fn own_flags(arguments: &AskArguments) -> [OwnFlag<'_>; 1] {
+pub(crate) fn own_flags(arguments: &TurnArguments) -> [OwnFlag<'_>; 1] {
     [OwnFlag { key: &keys::MODEL_DEFAULT, name: "--model", text: arguments.model.as_deref() }]
 }
 
 /// Runs the command.
 pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Result<ExitCode, Error> {
-    let asked = asked(config, &home, arguments, piped()?)?;
+    let asked = asked(config, &home, &arguments.turn, arguments.ephemeral)?;
+    let prompt = arguments.prompt.join(" ");
+    let asked = Ask { prompt, stdin_context: piped()?, json: arguments.json, ..asked };
     let outcome = match arguments.ephemeral {
         true => in_process(config, &home.places, asked)?,
         false => of_server(home, asked)?,
@@ -38,10 +43,15 @@ pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Resu
 fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
     let home = Arc::new(home);
     asked.revive = Some(revive(&home));
+    let script = asked.model.clone().filter(|name| name.starts_with(SCRIPTED));
     let runtime = client::runtime()?;
     let done = runtime.block_on(async {
         let client = home.client().await?;
         ask(&client, asked).await
+    });
+    let done = done.map_err(|error| match (&error, script) {
+        (Error::Client(refused), Some(name)) if refused.is_about_model() => Error::ScriptElsewhere { name },
+        _ => error,
     });
     // A keyboard that is being read is not waited for.
     runtime.shutdown_background();
@@ -80,20 +90,22 @@ fn in_process(config: &Config, places: &Places, asked: Ask) -> Result<Outcome, E
 
 async fn ask(client: &Client, asked: Ask) -> Result<Outcome, Error> {
     let (interrupts, listening) = client::interrupts()?;
+    let told_to_end = client::told_to_end()?;
     let mut terminal = client::terminal();
     tokio::select! {
         outcome = loggia_cli::ask(client, asked, &mut terminal, interrupts) => Ok(outcome?),
         // Signals never end; if they did, nothing could be cancelled any more.
         () = listening => Ok(Outcome::Cancelled),
+        () = told_to_end => Ok(Outcome::Left),
     }
 }
 
-/// What to ask, from flags, configuration and what was piped in.
+/// How to ask, from flags and configuration. An engine of this process has the configuration itself.
 pub(super) fn asked(
     config: &Config,
     home: &Home,
-    arguments: &AskArguments,
-    piped: Option<String>,
+    arguments: &TurnArguments,
+    in_process: bool,
 ) -> Result<Ask, Error> {
     let workspace = home.workspace(arguments.workspace.as_deref())?;
     let session = match (&arguments.session, arguments.r#continue) {
@@ -112,14 +124,12 @@ pub(super) fn asked(
         _ => Approvals::Ask,
     };
     Ok(Ask {
-        model: model.filter(|_| !arguments.ephemeral).map(str::to_owned),
+        model: model.filter(|_| !in_process).map(str::to_owned),
         session,
         approvals,
-        preset: arguments.policy.map(PolicyPreset::from).or(preset.filter(|_| !arguments.ephemeral)),
+        preset: arguments.policy.map(PolicyPreset::from).or(preset.filter(|_| !in_process)),
         budget: arguments.budget,
-        json: arguments.json,
-        stdin_context: piped,
-        ..Ask::new(arguments.prompt.join(" "), workspace)
+        ..Ask::new(String::new(), workspace)
     })
 }
 

@@ -6,17 +6,17 @@ use loggia_cli::{Ask, Chat, Outcome};
 
 use super::ask;
 use super::client::{self, Home};
-use crate::cli::AskArguments;
+use crate::cli::TurnArguments;
 use crate::config::Config;
 use crate::errors::Error;
 
 /// Where what was typed is remembered, in the data directory.
 const HISTORY: &str = "history";
 
-/// Runs the command. What was asked for is what `ask` takes, without a prompt.
-pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Result<Outcome, Error> {
+/// Runs the command.
+pub(crate) fn run(config: &Config, home: Home, arguments: &TurnArguments) -> Result<Outcome, Error> {
     let Ask { workspace, model, session, approvals, preset, budget, .. } =
-        ask::asked(config, &home, arguments, None)?;
+        ask::asked(config, &home, arguments, false)?;
     let home = Arc::new(home);
     let history = Some(home.places.data().join(HISTORY));
     let revive = Some(ask::revive(&home));
@@ -25,8 +25,13 @@ pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Resu
     let done = runtime.block_on(async {
         let client = home.client().await?;
         let (interrupts, listening) = client::interrupts()?;
+        let told_to_end = client::told_to_end()?;
         let listening = tokio::spawn(listening);
-        let done = loggia_cli::chat(&client, chat, &mut client::terminal(), interrupts).await;
+        let mut terminal = client::terminal();
+        let done = tokio::select! {
+            done = loggia_cli::chat(&client, chat, &mut terminal, interrupts) => done,
+            () = told_to_end => Ok(Outcome::Left),
+        };
         listening.abort();
         Ok(done?)
     });

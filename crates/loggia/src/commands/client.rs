@@ -3,16 +3,18 @@
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
 use loggia_cli::{CliError, Client, Interrupts, Terminal};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
+use tracing::level_filters::LevelFilter;
 
-use crate::config::Config;
 use crate::config::places::Places;
-use crate::daemon::{DaemonError, find};
-use crate::errors::Error;
+use crate::config::{Config, Unheard};
+use crate::daemon::{DaemonError, find, stopping};
+use crate::errors::{self, Error};
 
 /// Where the server of a command is, and what one that is started for it gets.
 #[derive(Debug)]
@@ -20,17 +22,48 @@ pub(crate) struct Home {
     pub(crate) places: Places,
     /// Variables that the configuration names.
     pub(crate) variables: Vec<String>,
+    /// What is set for this command and the server does not hear of.
+    unheard: Vec<Unheard>,
+    /// Whether that was said: once is enough.
+    warned: AtomicBool,
 }
 
 impl Home {
     /// That of a command with this configuration.
     pub(crate) fn new(places: Places, config: &Config) -> Self {
-        Self { places, variables: config.key_variables() }
+        let warns = config.log_level() >= LevelFilter::WARN;
+        let unheard = if warns { config.unheard() } else { Vec::new() };
+        Self { places, variables: config.key_variables(), unheard, warned: AtomicBool::new(false) }
     }
 
     /// A client of the server that runs, or of one that is started for it.
     pub(crate) async fn client(&self) -> Result<Client, DaemonError> {
-        find::client(&self.places, &self.variables).await
+        let client = find::client(&self.places, &self.variables).await?;
+        self.warn_of_unheard()?;
+        Ok(client)
+    }
+
+    /// Says which settings have no effect on the server that is asked.
+    fn warn_of_unheard(&self) -> Result<(), DaemonError> {
+        if self.unheard.is_empty() || self.warned.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        // Whoever started one by hand may have set the same variables for it.
+        let by_itself = stopping::running(&self.places)?.is_none_or(|record| record.auto);
+        let unheard: Vec<String> = self
+            .unheard
+            .iter()
+            .filter(|unheard| by_itself || !unheard.by_variable)
+            .map(|unheard| format!("`{}` (by {})", unheard.key, unheard.origin))
+            .collect();
+        if !unheard.is_empty() {
+            let message =
+                format!("the server has its own settings, so this has no effect: {}", unheard.join(", "));
+            let hint = "put it into your configuration and run `loggia stop`; the next command starts a server that follows it. \
+                        `loggia ask --ephemeral` follows it without a server";
+            errors::warn(&message, hint);
+        }
+        Ok(())
     }
 
     /// The directory that was named, else the workspace around the current one, else that itself.
@@ -48,7 +81,11 @@ impl Home {
 /// The terminal of this process, once colours are settled.
 pub(crate) fn terminal() -> Terminal {
     let colored = [AutoStream::choice(&io::stdout()), AutoStream::choice(&io::stderr())];
-    Terminal::of_process(colored.iter().any(|choice| *choice != ColorChoice::Never))
+    let terminal = Terminal::of_process(colored.iter().any(|choice| *choice != ColorChoice::Never));
+    match std::env::var_os("TERM") {
+        Some(kind) if kind == "dumb" => terminal.that_only_writes(),
+        _ => terminal,
+    }
 }
 
 /// What a command runs on that only asks and shows.
@@ -84,6 +121,14 @@ pub(crate) fn run_asking<T>(
     // A keyboard that is being read is not waited for.
     runtime.shutdown_background();
     done
+}
+
+/// SIGTERM from now on: it no longer ends the process. Whoever hears of it leaves, and puts the terminal back on the way.
+pub(crate) fn told_to_end() -> Result<impl Future<Output = ()> + Send + use<>, DaemonError> {
+    let mut signals = signal(SignalKind::terminate()).map_err(|source| DaemonError::Runtime { source })?;
+    Ok(async move {
+        signals.recv().await;
+    })
 }
 
 /// Ctrl-C from now on: it no longer ends the process, whoever gets the interrupts decides.

@@ -55,6 +55,7 @@ fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Se
         detached: starter == Starter::Goes,
         auto: arguments.auto,
         endpoints: config.endpoints(),
+        catalogue: config.catalogue(),
         idle_exit: arguments.idle_exit_ms.map(Duration::from_millis).or_else(|| config.idle_exit()),
     }
 }
@@ -161,6 +162,8 @@ mod tests {
         let candidates = [
             "read-only",
             "ollama",
+            "images",
+            "high",
             "never",
             "json",
             "debug",

@@ -22,8 +22,9 @@ pub(crate) fn run(home: &Home, command: SessionsCommand) -> Result<Outcome, Erro
     match command {
         SessionsCommand::List(arguments) => list(home, &arguments),
         SessionsCommand::Show(arguments) => {
+            let session = arguments.id.map_or(SessionChoice::Latest, |id| SessionChoice::Id(SessionId(id)));
             let options = SessionShow {
-                session: SessionChoice::Id(SessionId(arguments.id)),
+                session,
                 workspace: home.workspace(None)?,
                 json: arguments.json,
             };

@@ -6,6 +6,9 @@ use super::layers::Origin;
 use super::value::Value;
 use super::{Config, Setting, keys};
 
+/// What their keys begin with.
+const TABLE: &str = "models.";
+
 /// An endpoint, as it was written; what is empty was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Endpoint {
@@ -27,6 +30,9 @@ impl Config {
         let mut endpoints: Vec<Endpoint> = Vec::new();
         let set = self.settings.iter().filter(|setting| setting.origin != Origin::Default);
         for setting in set {
+            if !setting.key.path.starts_with(TABLE) {
+                continue;
+            }
             let Some(name) = setting.key.name_in(&setting.path) else { continue };
             if endpoints.last().is_none_or(|last| last.name != name) {
                 let kind = keys::ENDPOINT_KIND.default.text().to_owned();
@@ -64,10 +70,10 @@ impl Endpoint {
 
 impl Value {
     /// Its text, if it is one.
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,
-            Self::Count(_) | Self::Switch(_) => "",
+            Self::Count(_) | Self::Decimal(_) | Self::Switch(_) => "",
         }
     }
 }

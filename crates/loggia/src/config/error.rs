@@ -43,6 +43,15 @@ pub(crate) enum ConfigError {
         #[source]
         source: io::Error,
     },
+    /// A file cannot be written.
+    #[error("cannot write `{}`", path.display())]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// A file is not TOML, or the trust store not what we wrote.
     #[error("`{place}` cannot be understood")]
     Syntax {
@@ -137,6 +146,9 @@ impl ConfigError {
             }),
             Self::WrongValue { expected, .. } => Some(format!("expected {expected}")),
             Self::NoHome { name, .. } => Some(format!("set `HOME`, or `{name}` to an absolute path")),
+            Self::Write { path, .. } => {
+                Some(format!("look at who owns `{}` and the directories above it", path.display()))
+            }
             Self::Read { .. } | Self::Syntax { .. } | Self::RelativeDirectory { .. } => None,
         }
     }

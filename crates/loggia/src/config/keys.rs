@@ -51,6 +51,10 @@ pub(crate) enum Tightness {
 
 /// Choices of `models.NAME.kind`.
 pub(crate) const ENDPOINT_KINDS: [&str; 4] = ["openai", "anthropic", "gemini", "ollama"];
+/// Choices of `catalogue.MODEL.effort`.
+pub(crate) const EFFORTS: [&str; 4] = ["usual", "low", "medium", "high"];
+/// Words of `catalogue.MODEL.abilities`.
+pub(crate) const ABILITIES: [&str; 3] = ["tools", "images", "reasoning"];
 const POLICY_PRESETS: &[&str] = &["read-only", "ask", "auto-edit", "full"];
 /// Choices of `ui.color` and `--color`.
 pub(crate) const COLOR_CHOICES: [&str; 3] = ["auto", "always", "never"];
@@ -269,12 +273,86 @@ pub(crate) static ENDPOINT_KEY_FILE: Key = Key {
     workspace: WorkspaceRule::Never("it decides who is told a secret"),
 };
 
-/// The keys of tables that people name themselves, in documentation order. `NAME` stands for whatever they are called.
-pub(crate) static IN_TABLES: &[&Key] =
-    &[&ENDPOINT_KIND, &ENDPOINT_BASE_URL, &ENDPOINT_KEY_VARIABLE, &ENDPOINT_KEY_FILE];
+/// How much a model can look at.
+pub(crate) static KNOWN_CONTEXT_TOKENS: Key = Key {
+    path: "catalogue.MODEL.context_tokens",
+    kind: ValueType::Limit,
+    default: text(NO_LIMIT),
+    doc: "Tokens the model `MODEL` can look at, such as `[catalogue.\"ollama:qwen3:8b\"]` says of that one. Ollama is told to look at so many. `none` leaves what is known.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides what a turn costs"),
+};
+
+/// What a model can do.
+pub(crate) static KNOWN_ABILITIES: Key = Key {
+    path: "catalogue.MODEL.abilities",
+    kind: ValueType::Words(&ABILITIES),
+    default: text("tools"),
+    doc: "All that the model can do: call tools, look at images, think before it replies.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides what a model is sent"),
+};
+
+/// How hard a model thinks.
+pub(crate) static KNOWN_EFFORT: Key = Key {
+    path: "catalogue.MODEL.effort",
+    kind: ValueType::Choice(&EFFORTS),
+    default: text("usual"),
+    doc: "How hard the model thinks before it replies; `usual` leaves it to the provider.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides what a turn costs"),
+};
+
+/// What is paid for what a model reads.
+pub(crate) static KNOWN_INPUT_PRICE: Key = Key {
+    path: "catalogue.MODEL.input_price",
+    kind: ValueType::Price,
+    default: Value::Decimal(0),
+    doc: "What a million tokens in cost, in US dollars. A price counts only with `output_price`.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("a budget counts with it"),
+};
+
+/// What is paid for what a provider has kept.
+pub(crate) static KNOWN_CACHED_INPUT_PRICE: Key = Key {
+    path: "catalogue.MODEL.cached_input_price",
+    kind: ValueType::Price,
+    default: Value::Decimal(0),
+    doc: "The same for tokens that the provider had kept. Without it they cost what the others do.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("a budget counts with it"),
+};
+
+/// What is paid for what a model writes.
+pub(crate) static KNOWN_OUTPUT_PRICE: Key = Key {
+    path: "catalogue.MODEL.output_price",
+    kind: ValueType::Price,
+    default: Value::Decimal(0),
+    doc: "What a million tokens out cost, in US dollars. A price counts only with `input_price`.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("a budget counts with it"),
+};
+
+/// The keys of tables that people name themselves, in documentation order. `NAME` and `MODEL` stand for whatever they are
+/// called.
+pub(crate) static IN_TABLES: &[&Key] = &[
+    &ENDPOINT_KIND,
+    &ENDPOINT_BASE_URL,
+    &ENDPOINT_KEY_VARIABLE,
+    &ENDPOINT_KEY_FILE,
+    &KNOWN_CONTEXT_TOKENS,
+    &KNOWN_ABILITIES,
+    &KNOWN_EFFORT,
+    &KNOWN_INPUT_PRICE,
+    &KNOWN_CACHED_INPUT_PRICE,
+    &KNOWN_OUTPUT_PRICE,
+];
 
 /// What stands for a name that people choose.
 const NAME: &str = "NAME";
+
+/// What stands for the name of a model.
+const MODEL: &str = "MODEL";
 
 /// Every key with a name of its own, in documentation order.
 pub(crate) static ALL: &[&Key] = &[
@@ -297,6 +375,10 @@ pub(crate) static ALL: &[&Key] = &[
     &TELEMETRY_OTLP_ENDPOINT,
 ];
 
+/// Keys that a command follows itself, or passes on with a new session. All others are the server's.
+pub(crate) static OF_COMMANDS: &[&Key] =
+    &[&LOG_LEVEL, &LOG_FORMAT, &UI_COLOR, &MODEL_DEFAULT, &POLICY_PRESET, &ENDPOINT_KEY_VARIABLE];
+
 const fn text(text: &'static str) -> Value {
     Value::Text(Cow::Borrowed(text))
 }
@@ -304,13 +386,13 @@ const fn text(text: &'static str) -> Value {
 /// The key of that name.
 pub(crate) fn find(path: &str) -> Option<&'static Key> {
     let all = ALL.iter().chain(IN_TABLES).copied();
-    all.filter(|key| key.path.split('.').count() == path.split('.').count()).find(|key| key.begins(path))
+    all.filter(|key| parts(key.path).len() == parts(path).len()).find(|key| key.begins(path))
 }
 
 /// Whether some key lives under `section.`.
 pub(crate) fn is_section(section: &str) -> bool {
-    let depth = section.split('.').count();
-    ALL.iter().chain(IN_TABLES).any(|key| key.path.split('.').count() > depth && key.begins(section))
+    let depth = parts(section).len();
+    ALL.iter().chain(IN_TABLES).any(|key| parts(key.path).len() > depth && key.begins(section))
 }
 
 /// All names, for suggestions.
@@ -318,33 +400,63 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().chain(IN_TABLES).map(|key| key.path)
 }
 
+/// The parts of a path. One with a dot in it is in quotes, which are no part of it.
+fn parts(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = Some(path);
+    while let Some(text) = rest {
+        let quoted = text.strip_prefix('"').and_then(|text| text.split_once('"'));
+        let (part, after) = match quoted {
+            Some((part, after)) if after.is_empty() || after.starts_with('.') => {
+                (part, after.strip_prefix('.'))
+            }
+            _ => text.split_once('.').map_or((text, None), |(part, after)| (part, Some(after))),
+        };
+        parts.push(part);
+        rest = after;
+    }
+    parts
+}
+
 /// Whether a table can be called so: it stands before the colon of models' names.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+}
+
+/// Whether a model can be called so: `provider:model`, in the letters that providers use.
+fn is_model(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '\\');
+    text.split_once(':')
+        .is_some_and(|(name, model)| is_name(name) && !model.is_empty() && model.chars().all(plain))
 }
 
 impl Key {
     /// The variable that sets it. A key of a table that people name themselves has none.
     pub(crate) fn variable(&self) -> Option<String> {
         let name = || format!("{}{}", env_vars::PREFIX, self.path.replace('.', "_").to_uppercase());
-        self.table().is_none().then(name)
+        self.chosen().is_none().then(name)
     }
 
-    /// What stands before the name that people choose, if it is in such a table.
-    fn table(&self) -> Option<&'static str> {
-        self.path.split_once(NAME).map(|(before, _)| before)
+    /// Which part of its path is a name that people choose, if one is.
+    fn chosen(&self) -> Option<usize> {
+        self.path.split('.').position(|part| part == NAME || part == MODEL)
     }
 
     /// The name that was chosen, in a path that leads to this key.
     pub(crate) fn name_in<'a>(&self, path: &'a str) -> Option<&'a str> {
-        path.strip_prefix(self.table()?)?.split('.').next()
+        parts(path).get(self.chosen()?).copied()
     }
 
     /// Whether a path leads to this key, or to a table above it.
     fn begins(&self, path: &str) -> bool {
-        let parts = self.path.split('.').zip(path.split('.'));
-        let fits = |(own, given)| own == given || (own == NAME && is_name(given));
-        path.split('.').count() <= self.path.split('.').count() && parts.into_iter().all(fits)
+        let fits = |(own, given): (&str, &str)| match own {
+            own if own == given => true,
+            NAME => is_name(given),
+            MODEL => is_model(given),
+            _ => false,
+        };
+        let given = parts(path);
+        given.len() <= parts(self.path).len() && parts(self.path).into_iter().zip(given).all(fits)
     }
 }
 
@@ -416,6 +528,21 @@ mod tests {
         }
         assert!(is_section("models") && is_section("models.corp") && !is_section("models.a b"));
         assert!(!is_section("models.corp.kind") && !is_section("server.addr") && is_section("server"));
+        assert_eq!(found("catalogue.openai:gpt-5.effort"), Some("catalogue.MODEL.effort"));
+        let dotted = "catalogue.\"ollama:qwen2.5-coder:7b\".effort";
+        assert_eq!(found(dotted), Some("catalogue.MODEL.effort"));
+        assert_eq!(KNOWN_EFFORT.name_in(dotted), Some("ollama:qwen2.5-coder:7b"));
+        for wrong in [
+            "catalogue.gpt-5.effort",
+            "catalogue.ollama:qwen2.5.effort",
+            "catalogue.:m.effort",
+            "catalogue.o:.effort",
+            "catalogue.\"o:a b\".effort",
+            "catalogue.\"o:m.effort",
+        ] {
+            assert_eq!(found(wrong), None, "{wrong}");
+        }
+        assert!(is_section("catalogue") && is_section("catalogue.\"a:b.c\"") && !is_section("catalogue.a"));
         for key in IN_TABLES {
             assert!(
                 key.kind.check(key.default.clone()).is_some() && key.variable().is_none(),

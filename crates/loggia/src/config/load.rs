@@ -15,7 +15,7 @@ use super::error::{ConfigError, Place};
 use super::keys::{self, Key};
 use super::layers::{Assignment, Layer, Origin};
 use super::trust::Trust;
-use super::value::Value;
+use super::value::{Value, millionths};
 use crate::cli::GlobalFlags;
 use crate::env_vars;
 use crate::nearest::nearest;
@@ -251,6 +251,7 @@ fn plain(value: &DeValue<'_>) -> Option<Value> {
             u64::from_str_radix(integer.as_str(), integer.radix()).ok().map(Value::Count)
         }
         DeValue::Boolean(switch) => Some(Value::Switch(*switch)),
+        DeValue::Float(float) => millionths(float.as_str()).map(Value::Decimal),
         _ => None,
     }
 }
@@ -297,6 +298,11 @@ mod tests {
         check("[policy]\nmax_steps = 0x10", "policy.max_steps=16 f.toml:2");
         check("[policy]\nmax_steps = 1_000", "policy.max_steps=1000 f.toml:2");
         check("[models.corp]\nkind = \"ollama\"", "models.corp.kind=\"ollama\" f.toml:2");
+        check(
+            "[catalogue.\"ollama:qwen2.5:7b\"]\ninput_price = 0.5\noutput_price = 2",
+            "catalogue.\"ollama:qwen2.5:7b\".input_price=0.5 f.toml:2, \
+             catalogue.\"ollama:qwen2.5:7b\".output_price=2 f.toml:3",
+        );
         check("[server]\n", "");
         check("", "");
     }

@@ -16,7 +16,7 @@ const WORKSPACE_DIRECTORY: &str = ".loggia";
 const ROOT_MARKS: [&str; 2] = [WORKSPACE_DIRECTORY, ".git"];
 
 /// The directories that matter to this process.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Places {
     config: PathBuf,
     data: PathBuf,

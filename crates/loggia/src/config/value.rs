@@ -16,6 +16,8 @@ pub(crate) enum Value {
     Text(Cow<'static, str>),
     /// A whole number, zero or more.
     Count(u64),
+    /// A number with a fraction, in millionths.
+    Decimal(#[serde(serialize_with = "as_number")] u64),
     /// Yes or no.
     Switch(bool),
 }
@@ -26,6 +28,7 @@ impl fmt::Display for Value {
         match self {
             Self::Text(text) => write!(f, "{text:?}"),
             Self::Count(count) => count.fmt(f),
+            Self::Decimal(millionths) => f.write_str(&decimal(*millionths)),
             Self::Switch(switch) => switch.fmt(f),
         }
     }
@@ -50,6 +53,10 @@ pub(crate) enum ValueType {
     Limit,
     /// `true` or `false`.
     Switch,
+    /// Some of these words, separated by commas, or `none`.
+    Words(&'static [&'static str]),
+    /// A number, zero or more, with at most six digits after the point.
+    Price,
 }
 
 impl ValueType {
@@ -70,18 +77,24 @@ impl ValueType {
             Self::Count => "a whole number, zero or more".to_owned(),
             Self::Limit => format!("a whole number, zero or more, or `{NO_LIMIT}`"),
             Self::Switch => "`true` or `false`".to_owned(),
+            Self::Words(words) => {
+                let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+                format!("some of {}, separated by commas, or `{NO_LIMIT}`", words.join(", "))
+            }
+            Self::Price => "a number such as `0.25`, zero or more".to_owned(),
         }
     }
 
     /// Reads a value as a variable or `--set` gives it; `None` when it does not fit.
     pub(crate) fn read(self, text: &str) -> Option<Value> {
         match self {
-            Self::Text | Self::Address | Self::Hosts | Self::Url | Self::Choice(_) => {
+            Self::Text | Self::Address | Self::Hosts | Self::Url | Self::Choice(_) | Self::Words(_) => {
                 self.check(Value::Text(Cow::Owned(text.to_owned())))
             }
             Self::Limit if text == NO_LIMIT => Some(Value::Text(Cow::Borrowed(NO_LIMIT))),
             Self::Count | Self::Limit => text.parse().ok().map(Value::Count),
             Self::Switch => text.parse().ok().map(Value::Switch),
+            Self::Price => millionths(text).map(Value::Decimal),
         }
     }
 
@@ -90,9 +103,13 @@ impl ValueType {
         let fits = match (self, &value) {
             (Self::Text, Value::Text(_))
             | (Self::Count | Self::Limit, Value::Count(_))
+            | (Self::Price, Value::Decimal(_) | Value::Count(_))
             | (Self::Switch, Value::Switch(_)) => true,
             (Self::Limit, Value::Text(text)) => text == NO_LIMIT,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_ref()),
+            (Self::Words(words), Value::Text(text)) => {
+                text == NO_LIMIT || text.split(',').all(|word| words.contains(&word.trim()))
+            }
             (Self::Address, Value::Text(text)) => is_address(text),
             (Self::Hosts, Value::Text(text)) => {
                 text.split(',').map(str::trim).all(|name| name.is_empty() || is_host(name))
@@ -102,6 +119,33 @@ impl ValueType {
         };
         fits.then_some(value)
     }
+}
+
+/// How many millionths there are in one.
+const MILLION: u64 = 1_000_000;
+
+/// A number as people write it, in millionths: exact, or not at all.
+pub(crate) fn millionths(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 6 {
+        return None;
+    }
+    let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(MILLION)?.checked_add(fraction)
+}
+
+fn decimal(millionths: u64) -> String {
+    let fraction = format!("{:06}", millionths % MILLION);
+    match fraction.trim_end_matches('0') {
+        "" => format!("{}.0", millionths / MILLION),
+        fraction => format!("{}.{fraction}", millionths / MILLION),
+    }
+}
+
+fn as_number<S: serde::Serializer>(millionths: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    // Prices are far below what a float tells apart.
+    serializer.serialize_f64(*millionths as f64 / MILLION as f64)
 }
 
 /// `HOST:PORT`, where the host may be an IPv6 address in brackets. Whether the host exists is not asked.
@@ -152,6 +196,24 @@ mod tests {
         check(ValueType::Switch, "yes", "does not fit");
         check(ValueType::Choice(&["a", "b"]), "b", "\"b\"");
         check(ValueType::Choice(&["a", "b"]), "c", "does not fit");
+    }
+
+    #[test]
+    fn prices_and_words_are_exact_or_refused() {
+        for (text, expected) in [("0.25", "0.25"), ("3", "3.0"), ("0.000001", "0.000001"), ("10.50", "10.5")]
+        {
+            check(ValueType::Price, text, expected);
+        }
+        for bad in ["", "-1", ".5", "1.", "1e3", "0.0000001", "1,5", "99999999999999999999"] {
+            check(ValueType::Price, bad, "does not fit");
+        }
+        let kind = ValueType::Words(&["tools", "images"]);
+        for good in ["tools", "images, tools", "none"] {
+            check(kind, good, &format!("{good:?}"));
+        }
+        for bad in ["", "tool", "tools,", "tools none"] {
+            check(kind, bad, "does not fit");
+        }
     }
 
     #[test]

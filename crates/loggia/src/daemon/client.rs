@@ -51,3 +51,19 @@ async fn exchange(socket: &Path, method: Method, path: &str, body: Bytes) -> io:
     connection.abort();
     Ok(Answer { status, body: body.map_err(io::Error::other)?.to_bytes() })
 }
+
+/// A number in the text that Prometheus reads.
+pub(crate) fn metric(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_by_their_whole_name() {
+        let text = "# HELP a_b x\na_b_c 1\na_b 2\na_b{x=\"y\"} 3\n";
+        assert_eq!((metric(text, "a_b"), metric(text, "a")), (Some(2), None));
+    }
+}

@@ -3,17 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loggia_domain::{BoxFuture, ModelCatalogue, ModelName};
+use loggia_domain::{BoxFuture, ModelAbilities, ModelCatalogue, ModelName, Price};
 use loggia_models::{
-    EndpointKind, Environment, KeySource, Models, Script, ScriptedCatalogue, ScriptedModel,
-    SearchingCatalogue,
+    Effort, EndpointKind, Environment, KeySource, Models, Override, Script, ScriptedCatalogue, ScriptedModel,
+    SearchingCatalogue, SystemKeyring,
 };
 
 use super::DaemonError;
+use crate::config::catalogue::Known;
 use crate::config::endpoints::Endpoint;
 
 /// What the name of a model that plays a script begins with.
 const SCRIPTED: &str = "scripted:";
+
+/// Less is taken up by the tools alone.
+const LEAST_CONTEXT: u64 = 1024;
 
 /// Models, and what they do in the background once the daemon runs.
 pub(crate) struct Found {
@@ -25,6 +29,7 @@ pub(crate) struct Found {
 pub(crate) fn find(
     name: Option<&str>,
     endpoints: &[Endpoint],
+    catalogue: &[Known],
     environment: Environment,
 ) -> Result<Found, DaemonError> {
     if let Some(path) = name.and_then(|name| name.strip_prefix(SCRIPTED)).filter(|path| !path.is_empty()) {
@@ -34,9 +39,15 @@ pub(crate) fn find(
     let settings = loggia_models::Settings {
         default: names.map(|name| ModelName(name.to_owned())).collect(),
         endpoints: endpoints.iter().filter_map(settings_of).collect(),
+        overrides: catalogue.iter().map(override_of).collect::<Result<_, _>>()?,
         ..loggia_models::Settings::default()
     };
-    let models = Models::new(settings, environment);
+    // Where there is no session bus, nobody is asked.
+    let keyring = SystemKeyring::new(&environment);
+    let models = match keyring.has_bus() {
+        true => Models::with_keyring(settings, environment, Arc::new(keyring)),
+        false => Models::new(settings, environment),
+    };
     // Whoever names a model wants that one, and not a search.
     if let (Some(_), Err(error)) = (name, models.find(None)) {
         return Err(DaemonError::UnknownModel { reason: error.message });
@@ -61,6 +72,29 @@ fn settings_of(endpoint: &Endpoint) -> Option<loggia_models::Endpoint> {
     })
 }
 
+/// What is known better about a model, as the models know it.
+fn override_of(known: &Known) -> Result<(ModelName, Override), DaemonError> {
+    let wrong =
+        |what: &str| DaemonError::UnknownModel { reason: format!("`catalogue.{:?}`: {what}", known.model) };
+    if known.context_tokens.is_some_and(|tokens| tokens < LEAST_CONTEXT) {
+        return Err(wrong(&format!("a model that looks at fewer than {LEAST_CONTEXT} tokens is of no use")));
+    }
+    let price = match (known.input_price, known.output_price) {
+        (Some(input), Some(output)) => {
+            Some(Price { input, cached_input: known.cached_input_price.unwrap_or(input), output })
+        }
+        (None, None) if known.cached_input_price.is_none() => None,
+        _ => return Err(wrong("a price needs both `input_price` and `output_price`")),
+    };
+    let abilities = known.abilities.as_ref().map(|words| {
+        let can = |ability: &str| words.iter().any(|word| word == ability);
+        ModelAbilities { tools: can("tools"), images: can("images"), reasoning: can("reasoning") }
+    });
+    let effort = known.effort.as_deref().and_then(Effort::named);
+    let better = Override { context_tokens: known.context_tokens, abilities, price, effort };
+    Ok((ModelName(known.model.clone()), better))
+}
+
 fn scripted(name: &str, path: &Path) -> Result<Arc<dyn ModelCatalogue>, DaemonError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| DaemonError::ReadScript { path: path.to_owned(), source })?;
@@ -75,7 +109,10 @@ mod tests {
     use super::*;
 
     fn error(name: &str) -> String {
-        find(Some(name), &[], Environment::empty()).err().map(|error| error.to_string()).unwrap_or_default()
+        find(Some(name), &[], &[], Environment::empty())
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
     }
 
     #[test]
@@ -84,7 +121,7 @@ mod tests {
         let path = directory.path().join("script.toml");
         std::fs::write(&path, "[[reply]]\nparts = [{ text = \"hello\" }]\n").unwrap();
         let name = format!("scripted:{}", path.display());
-        let found = find(Some(&name), &[], Environment::empty()).unwrap().models.find(None).unwrap();
+        let found = find(Some(&name), &[], &[], Environment::empty()).unwrap().models.find(None).unwrap();
         assert_eq!(found.info().name, ModelName(name));
         assert_eq!(error("nobody:model"), "there is no provider `nobody`");
         assert!(error("opnai:gpt-5").ends_with("did you mean `openai:gpt-5`?"));
@@ -97,6 +134,7 @@ mod tests {
     fn the_sample_can_be_played() {
         find(
             Some(concat!("scripted:", env!("CARGO_MANIFEST_DIR"), "/samples/demo.toml")),
+            &[],
             &[],
             Environment::empty(),
         )
@@ -111,7 +149,33 @@ mod tests {
             base_url: "http://127.0.0.1:9".to_owned(),
             ..Endpoint::default()
         };
-        let found = find(Some("lab:small"), &[endpoint], Environment::empty()).unwrap();
+        let found = find(Some("lab:small"), &[endpoint], &[], Environment::empty()).unwrap();
         assert_eq!(found.models.find(None).unwrap().info().name, ModelName("lab:small".to_owned()));
+    }
+
+    #[test]
+    fn what_is_known_better_counts_or_is_refused() {
+        let environment = || Environment::from([("OPENAI_API_KEY", "sk-1")]);
+        let known = Known { model: "openai:new-one".to_owned(), ..Known::default() };
+        let info = |known: Known| {
+            find(Some("openai:new-one"), &[], &[known], environment())
+                .map(|found| found.models.find(None).unwrap().info())
+                .map_err(|error| error.to_string())
+        };
+        let better = Known {
+            context_tokens: Some(64_000),
+            abilities: Some(vec!["images".to_owned()]),
+            input_price: Some(2),
+            output_price: Some(3),
+            ..known.clone()
+        };
+        let told = info(better.clone()).unwrap();
+        assert_eq!(told.context_tokens, 64_000);
+        assert_eq!(told.abilities, ModelAbilities { tools: false, images: true, reasoning: false });
+        assert_eq!(told.price, Some(Price { input: 2, cached_input: 2, output: 3 }));
+        let half = Known { output_price: None, ..better };
+        let price = "`catalogue.\"openai:new-one\"`: a price needs both `input_price` and `output_price`";
+        assert_eq!(info(half).unwrap_err(), price);
+        assert!(info(Known { context_tokens: Some(0), ..known }).unwrap_err().ends_with("is of no use"));
     }
 }

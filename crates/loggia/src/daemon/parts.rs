@@ -40,7 +40,7 @@ impl Prepared {
     ) -> Result<Self, DaemonError> {
         let environment = Environment::from_fn(|name| std::env::var(name).ok());
         let Found { models, look } =
-            models::find(settings.model.as_deref(), &settings.endpoints, environment)?;
+            models::find(settings.model.as_deref(), &settings.endpoints, &settings.catalogue, environment)?;
         let keeper = Keeper::this_executable(KEEPER).map_err(|source| DaemonError::Start { source })?;
         let runner: Arc<dyn Runner> =
             Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use loggia_domain::Policy;
 
 use crate::config::Config;
+use crate::config::catalogue::Known;
 use crate::config::endpoints::Endpoint;
 
 /// What a daemon is started with.
@@ -25,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) model: Option<String>,
     /// Endpoints of models besides the usual ones.
     pub(crate) endpoints: Vec<Endpoint>,
+    /// What is known better about models.
+    pub(crate) catalogue: Vec<Known>,
     /// What holds in a workspace as far as its own policy does not say otherwise.
     pub(crate) policy: Policy,
     /// Workspaces to register.
@@ -68,6 +71,7 @@ impl Settings {
             insecure: false,
             model: config.model().map(str::to_owned),
             endpoints: config.endpoints(),
+            catalogue: config.catalogue(),
             policy: config.policy(),
             workspaces: Vec::new(),
             json: false,

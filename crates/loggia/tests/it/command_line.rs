@@ -21,6 +21,7 @@ fn help_reads_well() {
       redo         Make again what was taken back
       model        Look after models; without a command, list them
       policy       Look after what the agent may do; without a command, show it
+      init         Set up a model, and its key if it needs one
       doctor       Tell what is set up, what works, and what to do about the rest
       serve        Run the server
       open         Show the page of the server that runs
@@ -47,6 +48,7 @@ fn help_reads_well() {
                                  error, warn, info, debug, trace]
 
     Examples:
+      loggia init                                set up a model, the first time
       loggia ask "why does login fail?"         ask the agent about the workspace around this directory
       loggia serve                               run the server for the workspace around this directory
       loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
@@ -78,7 +80,7 @@ fn flags_without_a_command_are_a_usage_error() {
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: ask, chat, sessions, undo, redo, model, policy, doctor, serve, open, status, stop, inspect, config, completions, help]
+      [subcommands: ask, chat, sessions, undo, redo, model, policy, init, doctor, serve, open, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 
@@ -100,6 +102,7 @@ fn every_public_command_has_its_own_help() {
         &["redo"],
         &["model", "test"],
         &["policy", "check"],
+        &["init"],
         &["doctor"],
         &["serve"],
         &["status"],

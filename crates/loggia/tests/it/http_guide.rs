@@ -3,91 +3,19 @@
 //! `$` begins a command, the lines below it are what it prints, and `…` stands for anything. `websocat` is played by
 //! the test: `>` is sent, `<` is waited for, and whatever else comes in between was left out of the guide.
 
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::http::{HeaderName, HeaderValue};
 use tokio_tungstenite::tungstenite::{self, Message, WebSocket};
 
+use crate::guide::{Shell, blocks, commands, fits};
 use crate::server::Server;
 use crate::stage::{Stage, documents};
 
 /// How long a message may take to come: far longer than it does.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The blocks of one language, in order.
-fn blocks(page: &str, language: &str) -> Vec<String> {
-    let fence = format!("```{language}\n");
-    let ends = |text: &str| text.split("\n```").next().unwrap_or_default().to_owned();
-    page.split(&fence).skip(1).map(ends).collect()
-}
-
-/// Whether a line is what a pattern says.
-fn fits(line: &str, pattern: &str) -> bool {
-    let mut parts = pattern.split('…');
-    let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or_default()) else { return false };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
-    for part in parts {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
-}
-
-/// A shell that stays.
-struct Shell {
-    process: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Shell {
-    #[expect(clippy::disallowed_methods, reason = "a shell, as people have it")]
-    fn start(stage: &Stage, variables: &[(&str, &str)]) -> Self {
-        let mut process = Command::new("bash")
-            .args(["--noprofile", "--norc"])
-            .current_dir(stage.path("project"))
-            .env("HOME", stage.path("home"))
-            .envs(variables.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let input = process.stdin.take().unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        Self { process, input, output }
-    }
-
-    /// Runs a command; what it printed, line by line.
-    fn run(&mut self, command: &str) -> Vec<String> {
-        const END: &str = "the command has ended with";
-        // Where the output does not end with a line break, the end is on its last line.
-        writeln!(self.input, "{command}\necho \"{END} $?\"").unwrap();
-        let mut lines = Vec::new();
-        loop {
-            let mut line = String::new();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the shell has ended in `{command}`");
-            if let Some((before, code)) = line.split_once(END) {
-                assert_eq!(code.trim(), "0", "`{command}` failed after {lines:#?}");
-                lines.extend((!before.is_empty()).then(|| before.to_owned()));
-                return lines;
-            }
-            lines.push(line.trim_end().to_owned());
-        }
-    }
-}
-
-impl Drop for Shell {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 /// What `websocat` would be, with the words of its command line.
 fn connect(words: &[String]) -> WebSocket<TcpStream> {
@@ -137,18 +65,6 @@ fn filled(text: &str, heard: &[String]) -> String {
     format!("{before}{}{after}", last.split('"').next().unwrap())
 }
 
-/// The commands of a block, each with the lines below it.
-fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
-    let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
-    for line in block.lines() {
-        match line.strip_prefix("$ ") {
-            Some(command) => commands.push((command, Vec::new())),
-            None => commands.last_mut().unwrap_or_else(|| panic!("nobody prints {line}")).1.push(line),
-        }
-    }
-    commands
-}
-
 #[test]
 fn every_command_of_the_guide_does_what_the_guide_says() {
     let page = std::fs::read_to_string(documents().join("http.md")).unwrap();
@@ -168,15 +84,7 @@ fn every_command_of_the_guide_does_what_the_guide_says() {
             talk(connect(&shell.run(&format!("printf '%s\\n' {words}"))), &expected);
             continue;
         }
-        let printed = shell.run(command);
-        let as_told = printed.len() == expected.len()
-            && printed.iter().zip(&expected).all(|(line, told)| fits(line, told));
-        assert!(
-            as_told,
-            "`{command}` prints\n{}\nand the guide says\n{}",
-            printed.join("\n"),
-            expected.join("\n")
-        );
+        shell.check(command, &expected);
     }
     drop(shell);
     server.end();
@@ -197,21 +105,4 @@ fn the_rust_of_the_guide_is_the_one_that_compiles() {
         .filter(|line| !line.starts_with("# "))
         .collect();
     assert_eq!(blocks(&page, "rust"), [example.join("\n")]);
-}
-
-#[test]
-fn a_pattern_says_what_a_line_is() {
-    for (line, pattern, expected) in [
-        ("abc", "abc", true),
-        ("abc", "ab", false),
-        ("abc", "a…", true),
-        ("abc", "…c", true),
-        ("abc", "a…c", true),
-        ("abcbc", "a…b…c", true),
-        ("abc", "a…x…c", false),
-        ("xabc", "a…", false),
-        ("", "…", true),
-    ] {
-        assert_eq!(fits(line, pattern), expected, "{line} {pattern}");
-    }
 }

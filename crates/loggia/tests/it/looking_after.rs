@@ -44,6 +44,18 @@ fn sessions_are_listed_renamed_forked_exported_imported_and_deleted() {
 }
 
 #[test]
+fn listings_need_no_command() {
+    let stage = AutoStage::new();
+    assert_eq!(stage.0.run(&["ask", "first words"]).code, Some(0));
+    for (group, command) in [("sessions", "list"), ("model", "list"), ("policy", "show")] {
+        assert_eq!(json(&stage, &[group, "--json"]), json(&stage, &[group, command, "--json"]), "{group}");
+    }
+    let shown = stage.0.run(&["sessions", "show"]);
+    assert!(shown.stdout.contains("Hello from the script."), "the latest one: {shown}");
+    assert_eq!(stage.0.run(&["sessions", "--json", "list"]).code, Some(2));
+}
+
+#[test]
 fn changes_are_taken_back_and_made_again() {
     let stage = AutoStage::playing(WRITES);
     assert_eq!(stage.0.run(&["ask", "--yes", "write it"]).code, Some(0));

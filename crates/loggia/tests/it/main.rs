@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test whose stage cannot be set should fail")]
 
 mod ask;
+mod ask_killed;
+mod ask_models;
 mod auto;
 mod color;
 mod command_line;
@@ -10,13 +12,18 @@ mod config;
 mod config_errors;
 mod config_trust;
 mod documents;
+mod getting_started;
+mod guide;
 mod http_faults;
 mod http_guide;
+mod init;
 mod inspect;
 mod logs;
 mod looking_after;
+mod models_page;
 mod no_model;
 mod page;
+mod pty;
 mod serve;
 mod serve_details;
 mod serve_lifetime;

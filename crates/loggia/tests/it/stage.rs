@@ -45,6 +45,11 @@ impl Stage {
         path
     }
 
+    /// A file's text.
+    pub(crate) fn read(&self, relative: &str) -> String {
+        std::fs::read_to_string(self.path(relative)).unwrap()
+    }
+
     /// Writes the user's file.
     pub(crate) fn user_file(&self, text: &str) -> &Self {
         self.write("home/.config/loggia/config.toml", text);

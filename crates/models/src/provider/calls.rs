@@ -89,7 +89,8 @@ impl Calls {
             // A call without arguments may come without any text for them.
             let arguments =
                 if arguments.trim().is_empty() { JsonText::empty_object() } else { JsonText(arguments) };
-            ReplyPart::Call { provider_id: id, tool, arguments }
+            let provider_id = id.filter(|id| !id.is_empty());
+            ReplyPart::Call { provider_id, tool, arguments }
         })
     }
 }

@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::web::WebError;
 use super::{Provider, names_of, nearest};
-use crate::{EndpointKind, KeySource, Secret};
+use crate::keys::{Found, KEYRING};
+use crate::{EndpointKind, KeySource};
 
 /// How much of a provider's own words is told.
 const MAX_SAID_CHARS: usize = 300;
@@ -51,7 +52,7 @@ const NO_MONEY: &[&str] = &["insufficient_quota", "credit balance", "billing", "
 pub(crate) struct Blame<'a> {
     pub(crate) provider: &'a Provider,
     pub(crate) model: Option<&'a str>,
-    pub(crate) key: Option<&'a Secret>,
+    pub(crate) key: Option<&'a Found>,
 }
 
 pub(super) fn transient(message: String) -> ModelError {
@@ -179,6 +180,9 @@ impl Blame<'_> {
     }
 
     fn key_hint(&self) -> String {
+        if self.key.is_some_and(|found| found.place == KEYRING) {
+            return "is the key in the keyring right?".to_owned();
+        }
         match (&self.provider.key, self.provider.variables.first()) {
             (KeySource::Variable(name), _) => format!("is {name} right?"),
             (KeySource::File(path), _) => format!("is the key in `{}` right?", path.display()),
@@ -235,7 +239,7 @@ impl Blame<'_> {
 
     fn scrub(&self, text: &str) -> String {
         let headers = self.provider.headers.iter().map(|(_, value)| value);
-        let secrets = self.key.into_iter().chain(headers);
+        let secrets = self.key.map(|found| &found.key).into_iter().chain(headers);
         secrets.fold(text.to_owned(), |text, secret| secret.scrub(&text).into_owned())
     }
 

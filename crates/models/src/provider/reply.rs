@@ -8,18 +8,21 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
-use genai::chat::{ChatStream, ChatStreamEvent, MessageContent, StreamEnd};
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use genai::chat::{ChatStreamEvent, MessageContent, StreamEnd};
 use loggia_domain::{ModelError, ModelErrorKind, ModelRequest, Price, ReplyPart, ReplyStream, Usage};
 use tokio::time::Instant;
 
 use super::calls::Calls;
 use super::failure::{Blame, transient};
+use super::ollama::{self, Wanted};
 use super::quiet::Quiet;
 use super::thoughts::is_thought;
 use super::watch::Watch;
 use super::{ProviderModel, request};
-use crate::{EndpointKind, Secret, TimeOuts};
+use crate::keys::Found;
+use crate::{EndpointKind, TimeOuts};
 
 /// One reply with everything in it: far above what any model writes, far below what would hurt.
 const MAX_REPLY_BYTES: usize = 16 * 1024 * 1024;
@@ -31,8 +34,13 @@ const CACHE_WRITE_SURCHARGE: u64 = 25;
 const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
 /// Asks for a reply, and waits for its first piece: a provider that refuses does so before it.
-pub(super) async fn begin(model: &ProviderModel, asked: ModelRequest) -> Result<ReplyStream, ModelError> {
-    let blame = model.blame();
+pub(super) async fn begin(
+    model: &ProviderModel,
+    key: Option<Found>,
+    asked: ModelRequest,
+) -> Result<ReplyStream, ModelError> {
+    let blamed = Arc::new(Blamed { provider: Arc::clone(&model.provider), model: model.model.clone(), key });
+    let blame = blamed.blame();
     let kind = model.provider.kind;
     let thoughts = &model.provider.thoughts;
     let may_think = kind != EndpointKind::Anthropic || request::may_think(thoughts, &asked);
@@ -42,17 +50,28 @@ pub(super) async fn begin(model: &ProviderModel, asked: ModelRequest) -> Result<
         message: format!("a tool's description cannot be sent: {error}"),
     })?;
     let watch = Arc::new(Watch::default());
-    let options = request::options(kind, model.info.abilities, effort, &asked)
-        .with_raw_frame_sink_arc(Arc::clone(&watch) as _);
-    let target = model.provider.target(&model.model, model.key.as_ref());
-    let client = model.web.replies().map_err(|error| blame.of_web(&error))?;
-    let opened = client.exec_chat_stream(target, chat, Some(&options)).await;
-    let stream = opened.map_err(|error| blame.of_library(&error))?.stream;
+    let stream = match kind {
+        EndpointKind::Ollama => {
+            let wanted = Wanted { context: model.info.context_tokens, most: asked.max_output, effort };
+            let body = ollama::body(&model.model, chat, wanted);
+            ollama::open(Arc::clone(&model.web), Arc::clone(&blamed), body)
+        }
+        EndpointKind::OpenAi | EndpointKind::Anthropic | EndpointKind::Gemini => {
+            let options = request::options(kind, model.info.abilities, effort, &asked)
+                .with_raw_frame_sink_arc(Arc::clone(&watch) as _);
+            let target = model.provider.target(&model.model, blamed.key.as_ref());
+            let client = model.web.replies().map_err(|error| blame.of_web(&error))?;
+            let opened = client.exec_chat_stream(target, chat, Some(&options)).await;
+            let stream = Quiet::new(opened.map_err(|error| blame.of_library(&error))?.stream);
+            let blamed = Arc::clone(&blamed);
+            stream.map(move |event| event.map_err(|error| blamed.blame().of_library(&error))).boxed()
+        }
+    };
     let mut coming = Coming {
-        stream: Quiet::new(stream),
+        stream,
         watch,
         calls: Calls::new(kind),
-        blamed: Blamed::of(model),
+        blamed: Arc::clone(&blamed),
         price: model.info.price,
         time_outs: model.time_outs,
         started: Instant::now(),
@@ -71,27 +90,23 @@ pub(super) async fn begin(model: &ProviderModel, asked: ModelRequest) -> Result<
 
 /// Whom to blame, for as long as the reply lives.
 #[derive(Debug)]
-struct Blamed {
-    provider: Arc<super::Provider>,
-    model: String,
-    key: Option<Secret>,
+pub(super) struct Blamed {
+    pub(super) provider: Arc<super::Provider>,
+    pub(super) model: String,
+    pub(super) key: Option<Found>,
 }
 
 impl Blamed {
-    fn of(model: &ProviderModel) -> Self {
-        Self { provider: Arc::clone(&model.provider), model: model.model.clone(), key: model.key.clone() }
-    }
-
-    fn blame(&self) -> Blame<'_> {
+    pub(super) fn blame(&self) -> Blame<'_> {
         Blame { provider: &self.provider, model: Some(&self.model), key: self.key.as_ref() }
     }
 }
 
 struct Coming {
-    stream: Quiet<ChatStream>,
+    stream: BoxStream<'static, Result<ChatStreamEvent, ModelError>>,
     watch: Arc<Watch>,
     calls: Calls,
-    blamed: Blamed,
+    blamed: Arc<Blamed>,
     price: Option<Price>,
     time_outs: TimeOuts,
     started: Instant,
@@ -121,7 +136,7 @@ impl Coming {
             last_sign = Instant::now();
             match event {
                 Some(Ok(event)) => self.take(event)?,
-                Some(Err(error)) => return Err(self.blamed.blame().of_library(&error)),
+                Some(Err(error)) => return Err(error),
                 None => self.close()?,
             }
         }
@@ -164,13 +179,8 @@ impl Coming {
                 self.last_part = Some(Instant::now());
             }
             ChatStreamEvent::End(end) => {
-                // The library ends what was cut for these two as if it were whole.
-                let whole = match self.blamed.provider.kind {
-                    EndpointKind::Ollama => end.captured_usage.is_some(),
-                    EndpointKind::Gemini => end.captured_stop_reason.is_some(),
-                    EndpointKind::OpenAi | EndpointKind::Anthropic => true,
-                };
-                if !whole {
+                // The library ends what was cut here as if it were whole.
+                if self.blamed.provider.kind == EndpointKind::Gemini && end.captured_stop_reason.is_none() {
                     return Err(self.cut());
                 }
                 self.finish(Some(end));

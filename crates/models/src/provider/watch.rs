@@ -79,7 +79,7 @@ impl ChatFrameSink for Watch {
     }
 }
 
-/// What is of interest in a frame of the chat completions, and in Ollama's errors.
+/// What is of interest in a frame of the chat completions, and in an error of any kind.
 #[derive(Deserialize)]
 struct Frame<'a> {
     #[serde(default)]

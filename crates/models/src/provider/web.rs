@@ -14,6 +14,9 @@ use crate::Environment;
 /// The longest list of models in use is some hundred kilobytes; more is not one.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 
+/// How much of a refusal is read: providers say in the first lines what is wrong.
+const MAX_REFUSAL_BYTES: usize = 64 * 1024;
+
 /// Idle connections kept per host: turns in a row use one, turns at once a few.
 const IDLE_CONNECTIONS: usize = 4;
 
@@ -88,6 +91,21 @@ impl Web {
         tokio::time::timeout(limit, fetch).await.map_err(|_| WebError::Silent)?
     }
 
+    /// Asks for an answer that is read by the caller, piece by piece.
+    pub(crate) async fn post(
+        &self,
+        url: Url,
+        headers: Vec<(String, String)>,
+        body: String,
+    ) -> Result<reqwest::Response, WebError> {
+        let (client, _) = self.made()?;
+        let mut request = client.post(url).header("content-type", "application/json").body(body);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        request.send().await.map_err(WebError::Http)
+    }
+
     fn made(&self) -> Result<&(reqwest::Client, genai::Client), WebError> {
         let made = self.made.get_or_init(|| self.make().map_err(|error| error.to_string()));
         made.as_ref().map_err(|error| WebError::SetUp(error.clone()))
@@ -127,4 +145,18 @@ impl Web {
         }
         Ok(proxies.into_iter().map(|proxy| proxy.no_proxy(NoProxy::from_string(&spared))).collect())
     }
+}
+
+/// What a refusal says, as far as it is read. One that breaks off has said enough.
+pub(crate) async fn refusal(response: reqwest::Response) -> String {
+    let mut body = Vec::new();
+    let mut pieces = response.bytes_stream();
+    while let Some(Ok(piece)) = pieces.next().await {
+        let room = MAX_REFUSAL_BYTES - body.len();
+        body.extend_from_slice(&piece[..piece.len().min(room)]);
+        if body.len() == MAX_REFUSAL_BYTES {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&body).into_owned()
 }

@@ -13,7 +13,7 @@ const MAX_REASONS: usize = 3;
 
 /// What to do.
 pub(super) const HOW: &str = "\
-start Ollama, LM Studio or llama.cpp on this machine, or set `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or \
+run `loggia init`; or start Ollama, LM Studio or llama.cpp on this machine, or set `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or \
 `GEMINI_API_KEY` where the server starts; `loggia model use PROVIDER:MODEL` chooses one, and `loggia doctor` tells \
 what was found";
 

@@ -1,14 +1,12 @@
 //! Finding, listing and examining models.
 
 use loggia_domain::{ModelAbilities, ModelCatalogue, ModelErrorKind, ModelName, Price};
+use loggia_mock_models::{Answer, Mock, Nobody, Say, frames, text};
 use loggia_models::{
-    Endpoint, EndpointKind, Environment, KeySource, KeyState, Keyring, Models, Override, Reach, Secret,
-    Settings,
+    Endpoint, EndpointKind, Environment, KeySource, KeyState, Models, Override, Reach, Settings,
 };
 
 use crate::contract::{KEY, ask, hear, settings};
-use crate::dialect::{Say, frames, text};
-use crate::mock::{Answer, Mock, Nobody};
 
 fn name(text: &str) -> ModelName {
     ModelName(text.to_owned())
@@ -121,31 +119,6 @@ async fn a_bare_list_of_models_is_a_list_too() {
     let listing =
         Models::new(settings(EndpointKind::OpenAi, &mock.address), Environment::empty()).list().await;
     assert!(["mock:a", "mock:b"].iter().all(|name| listing.models.iter().any(|info| info.name.0 == *name)));
-}
-
-#[derive(Debug)]
-struct OneEntry;
-
-impl Keyring for OneEntry {
-    fn read(&self, service: &str, account: &str) -> Result<Option<Secret>, String> {
-        Ok((service == "loggia" && account == "mock").then(|| Secret::new(KEY)))
-    }
-}
-
-#[tokio::test]
-async fn a_keyring_that_is_handed_over_is_asked() {
-    let kind = EndpointKind::OpenAi;
-    let mock = Mock::start(vec![Answer::frames(&frames(kind, &[text("hi"), Say::Done]))]).await;
-    let entry = |account: &str| {
-        let mut settings = settings(kind, &mock.address);
-        let (service, account) = ("loggia".to_owned(), account.to_owned());
-        settings.endpoints[0].key = KeySource::Keyring { service, account };
-        Models::with_keyring(settings, Environment::empty(), std::sync::Arc::new(OneEntry))
-    };
-    hear(&*entry("mock").find(None).unwrap(), ask("hello")).await.unwrap();
-    assert!(mock.requests()[0].head.contains(KEY));
-    let said = entry("other").find(None).err().unwrap().message;
-    assert_eq!(said, "`mock`: no key is set: the keyring has no entry `other` of `loggia`");
 }
 
 /// What each kind lists its models with.

@@ -8,12 +8,10 @@ use loggia_domain::{
     CallId, JsonText, Model, ModelCatalogue, ModelError, ModelErrorKind, ModelImage, ModelMessage, ModelName,
     ModelRequest, Price, ReplyPart, ToolCall, ToolSpec,
 };
+use loggia_mock_models::{self as mock, Answer, Mock, Nobody, Say, Step, frames, text};
 use loggia_models::{
     Effort, Endpoint, EndpointKind, Environment, KeySource, Models, Override, Secret, Settings, TimeOuts,
 };
-
-use crate::dialect::{self, Say, frames, text};
-use crate::mock::{Answer, Mock, Nobody, Step};
 
 pub(crate) const KEY: &str = "sk-very-secret-key";
 
@@ -291,7 +289,7 @@ async fn garbage_is_an_error() {
 async fn an_error_in_the_middle_of_a_reply_is_told() {
     for kind in EndpointKind::ALL {
         let mut reply = frames(kind, &[text("Hel")]);
-        reply.push(dialect::error(kind, &format!("overloaded, {KEY}")));
+        reply.push(mock::error(kind, &format!("overloaded, {KEY}")));
         let (told, error) = wrong(kind, Answer::frames(&reply)).await;
         assert_eq!(told, "text: Hel", "{kind:?}");
         assert!(is_transient(&error), "{kind:?} {error:?}");
@@ -372,7 +370,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 /// A conversation with everything in it.
-fn conversation() -> ModelRequest {
+pub(crate) fn conversation() -> ModelRequest {
     let call = |id: &str, path: &str| ToolCall {
         id: CallId::new(),
         provider_id: Some(id.to_owned()),

@@ -4,14 +4,13 @@ use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 
 use loggia_domain::ModelCatalogue;
+use loggia_mock_models::{self as mock, Answer, Mock, frames, text};
 use loggia_models::{EndpointKind, Environment, Models};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use crate::contract::{KEY, ask, hear, settings};
-use crate::dialect::{self, frames, text};
-use crate::mock::{Answer, Mock};
 
 /// Everything that was logged, as text.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +48,7 @@ async fn a_key_is_in_no_log_whatever_a_provider_answers() {
     let said = format!("no: {KEY}");
     for kind in EndpointKind::ALL {
         let mut broken = frames(kind, &[text("Hel")]);
-        broken.push(dialect::error(kind, &said));
+        broken.push(mock::error(kind, &said));
         let refused = Answer::json(401, &format!("{{\"error\":\"{said}\"}}"));
         let mock = Mock::start(vec![refused, Answer::frames(&broken)]).await;
         let models = Models::new(settings(kind, &mock.address), Environment::empty());

@@ -4,9 +4,9 @@
 
 mod catalogue;
 mod contract;
-mod dialect;
 mod fallback;
+mod keyring;
 mod logs;
-mod mock;
+mod ollama;
 mod scripted;
 mod searching;

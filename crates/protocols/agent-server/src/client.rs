@@ -15,7 +15,7 @@ pub use reports::{
     ApprovalResponse, ApprovalScope, CommandResult, PatchApplyError, PatchApplyResult, PatchFailure, Remember,
 };
 
-use crate::decode::{DecodeError, read_fields, read_type, wrong_shape};
+use crate::decode::{DecodeError, Plainly, ReadFields, read_type, wrong_shape};
 use crate::message::Message;
 
 /// A message from a client, sorted by its `type`.
@@ -46,20 +46,31 @@ impl ClientMessage {
     /// # Errors
     /// [`DecodeError`] tells broken text, a missing or unknown `type` and a wrong field apart.
     pub fn decode(text: &str) -> Result<Self, DecodeError> {
+        Self::decode_with(text, &Plainly)
+    }
+
+    /// The same with a reader of one's own, which finds its own words for a field that does not fit.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_with(text: &str, reader: &impl ReadFields) -> Result<Self, DecodeError> {
+        fn fields<M: Message>(text: &str, reader: &impl ReadFields) -> Result<M, DecodeError> {
+            reader.read_fields(text).map_err(wrong_shape::<M>)
+        }
         let name = read_type(text)?;
         match name.as_str() {
-            ClientHello::TYPE => read_fields(text).map(Self::Hello),
-            UserMessage::TYPE => read_fields(text).map(Self::UserMessage),
-            ContextUpdate::TYPE => read_fields(text).map(Self::ContextUpdate),
+            ClientHello::TYPE => fields(text, reader).map(Self::Hello),
+            UserMessage::TYPE => fields(text, reader).map(Self::UserMessage),
+            ContextUpdate::TYPE => fields(text, reader).map(Self::ContextUpdate),
             ApprovalResponse::TYPE => {
-                let response: ApprovalResponse = read_fields(text)?;
+                let response: ApprovalResponse = fields(text, reader)?;
                 response.check().map_err(wrong_shape::<ApprovalResponse>)?;
                 Ok(Self::ApprovalResponse(response))
             }
-            PatchApplyResult::TYPE => read_fields(text).map(Self::PatchApplyResult),
-            CommandResult::TYPE => read_fields(text).map(Self::CommandResult),
-            Cancel::TYPE => read_fields(text).map(Self::Cancel),
-            FileChanges::TYPE => read_fields(text).map(Self::FileChanges),
+            PatchApplyResult::TYPE => fields(text, reader).map(Self::PatchApplyResult),
+            CommandResult::TYPE => fields(text, reader).map(Self::CommandResult),
+            Cancel::TYPE => fields(text, reader).map(Self::Cancel),
+            FileChanges::TYPE => fields(text, reader).map(Self::FileChanges),
             _ => Err(DecodeError::UnknownType { name }),
         }
     }
@@ -74,7 +85,7 @@ impl ApprovalResponse {
     /// The rules between fields, which their types alone cannot state.
     ///
     /// # Errors
-    /// When the scope needs a field that is absent.
+    /// When the scope needs a field that is absent, or hunks are named in two ways.
     pub fn check(&self) -> Result<(), FieldError> {
         let missing = |field: &str, scope: &str| {
             Err(FieldError::at(field, format!("`{field}` is needed when the scope is `{scope}`")))
@@ -82,7 +93,16 @@ impl ApprovalResponse {
         match self.scope {
             Some(ApprovalScope::File) if self.file_path.is_none() => missing("file_path", "file"),
             Some(ApprovalScope::Hunk) if self.file_path.is_none() => missing("file_path", "hunk"),
-            Some(ApprovalScope::Hunk) if self.hunk_index.is_none() => missing("hunk_index", "hunk"),
+            Some(ApprovalScope::Hunk) => match (self.hunk_index, &self.hunk_indexes) {
+                (None, None) => missing("hunk_index", "hunk"),
+                (Some(_), Some(_)) => {
+                    Err(FieldError::at("hunk_indexes", "either this or `hunk_index`, not both"))
+                }
+                (None, Some(indexes)) if indexes.is_empty() => {
+                    Err(FieldError::at("hunk_indexes", "must name a hunk"))
+                }
+                _ => Ok(()),
+            },
             _ => Ok(()),
         }
     }

@@ -13,6 +13,24 @@ use crate::limits::MAX_JSON_DEPTH;
 use crate::message::Message;
 use crate::server::Stamp;
 
+/// Something that reads the fields of a message whose `type` is known.
+pub trait ReadFields {
+    /// Reads them out of the message's text, which is JSON.
+    ///
+    /// # Errors
+    /// [`FieldError`] when a field is missing or does not fit.
+    fn read_fields<M: Message>(&self, text: &str) -> Result<M, FieldError>;
+}
+
+/// Reads as serde does, and tells faults in its words.
+pub(crate) struct Plainly;
+
+impl ReadFields for Plainly {
+    fn read_fields<M: Message>(&self, text: &str) -> Result<M, FieldError> {
+        decode(text)
+    }
+}
+
 /// Why a text is not a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
@@ -101,24 +119,24 @@ pub(crate) fn read_type(text: &str) -> Result<String, DecodeError> {
         return Err(DecodeError::NotAnObject);
     }
     let head: Head<'_> = serde_json::from_str(text).map_err(|error| match error.classify() {
-        Category::Data => wrong_type(String::new(), "one string"),
+        Category::Data => wrong_type(String::new(), "must be there once"),
         _ => not_json(&error),
     })?;
     let raw = head.kind.ok_or(DecodeError::MissingType)?.get();
-    serde_json::from_str(raw).map_err(|_| wrong_type(raw.to_owned(), "a string"))
+    serde_json::from_str(raw).map_err(|_| wrong_type(raw.to_owned(), "must be text"))
 }
 
 /// The second step: the fields of a message whose `type` is known.
 pub(crate) fn read_fields<M: Message>(text: &str) -> Result<M, DecodeError> {
-    decode(text).map_err(|field| wrong_shape::<M>(field))
+    Plainly.read_fields(text).map_err(wrong_shape::<M>)
 }
 
 pub(crate) fn wrong_shape<M: Message>(field: FieldError) -> DecodeError {
     DecodeError::WrongShape { name: M::TYPE.to_owned(), field }
 }
 
-fn wrong_type(name: String, expected: &str) -> DecodeError {
-    let field = FieldError::at("type", format!("expected {expected}"));
+fn wrong_type(name: String, message: &'static str) -> DecodeError {
+    let field = FieldError::at("type", message);
     DecodeError::WrongShape { name, field }
 }
 

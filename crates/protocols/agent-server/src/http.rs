@@ -79,6 +79,7 @@ bodies! {
     SessionPage = "session_page" from SERVER,
     EventPage = "event_page" from SERVER,
     RenameSessionParams = "rename_session_params" from CLIENT,
+    SessionModel = "session_model" from CLIENT,
     ForkSessionParams = "fork_session_params" from CLIENT,
     UndoParams = "undo_params" from CLIENT,
     UndoResult = "undo_result" from SERVER,

@@ -40,7 +40,7 @@ pub use context::{
     ActiveEditor, Commit, Diagnostic, EditorContext, GitContext, LineRange, Mention, OpenEditor, Position,
     Selection, Severity, SlashCommand, TerminalOutput,
 };
-pub use decode::DecodeError;
+pub use decode::{DecodeError, ReadFields};
 pub use error::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetails, ServerError};
 pub use http::{
     BODIES, Budget, CONTROL_VERSION, ChangesParams, ChangesResult, CheckState, CommandMode,
@@ -66,9 +66,9 @@ pub use limits::{
 pub use message::{CLIENT, MESSAGES, Message, SERVER, Tagged};
 pub use schema::{SCHEMAS, SchemaInfo};
 pub use server::{
-    ClientEcho, CommandRequestApproval, Hunk, MessageFinal, ModelCapability, ModelInfo, NoticeKind,
-    OutputStream, PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage, RetrieveStatus,
-    ServerCapability, ServerHello, ServerInfo, ServerMessage, SessionNotice, SessionState,
+    ClientEcho, CommandRequestApproval, Decided, DoorName, Hunk, MessageFinal, ModelCapability, ModelInfo,
+    NoticeKind, OutputStream, PatchProposed, Phase, Plan, PlanStep, ReplyMetadata, RetrievalStage,
+    RetrieveStatus, ServerCapability, ServerHello, ServerInfo, ServerMessage, SessionNotice, SessionState,
     SessionStateUpdate, Stamp, Thinking, Token, TokenUsage, ToolExecute, ToolOutput, ToolRequestApproval,
     ToolStatus, UnknownCapability,
 };

@@ -17,7 +17,7 @@ pub use patch::{Hunk, PatchProposed};
 pub use progress::{Phase, Plan, PlanStep, RetrievalStage, RetrieveStatus, Thinking};
 pub use reply::{ClientEcho, MessageFinal, ReplyMetadata, Token};
 pub use stamp::Stamp;
-pub use state::{SessionState, SessionStateUpdate, TokenUsage};
+pub use state::{Decided, DoorName, SessionState, SessionStateUpdate, TokenUsage};
 pub use tool::{
     CommandRequestApproval, OutputStream, ToolExecute, ToolOutput, ToolRequestApproval, ToolStatus,
 };

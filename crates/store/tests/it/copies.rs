@@ -75,7 +75,7 @@ async fn an_imported_journal_is_the_exported_one_in_another_workspace() {
         panic!("no opening")
     };
     *its = workspace;
-    *forked_from = Some((SessionId::from_bytes([0; 16]), Seq(4)));
+    *forked_from = Some((SessionId::ELSEWHERE, Seq(4)));
     assert_eq!(target.events(copy, Seq(0), 100).await.unwrap(), events);
     assert_eq!(lines_of(&*target, copy).await[1..], lines[1..]);
     let more = target.append(copy, vec![started("more", 50)]).await.unwrap();
@@ -94,7 +94,7 @@ async fn a_journal_does_not_say_itself_what_of_it_is_past() {
     store.import(copy, WorkspaceId::new(), lines).await.unwrap();
     let events = store.events(copy, Seq(0), 1).await.unwrap();
     let EventBody::SessionOpened { forked_from, .. } = &events[0].body else { panic!("no opening") };
-    assert_eq!(*forked_from, Some((SessionId::from_bytes([0; 16]), Seq(4))));
+    assert_eq!(*forked_from, Some((SessionId::ELSEWHERE, Seq(4))));
 }
 
 #[tokio::test]

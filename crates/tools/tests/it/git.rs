@@ -7,17 +7,10 @@ use serde_json::json;
 use crate::support::Workspace;
 
 /// Runs git as nobody in particular, with no configuration but the repository's.
-#[expect(clippy::disallowed_methods, reason = "the real git is what ours is compared with")]
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
-    let output = std::process::Command::new("git")
+    let output = loggia_testkit::git::git(directory)
         .args(["-c", "core.quotePath=false", "-c", "protocol.file.allow=always"])
         .args(arguments)
-        .current_dir(directory)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("HOME", directory)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .envs([("GIT_AUTHOR_NAME", "Ada Löve"), ("GIT_AUTHOR_EMAIL", "ada@example.org")])
         .envs([("GIT_COMMITTER_NAME", "Bob"), ("GIT_COMMITTER_EMAIL", "bob@example.org")])
         .envs(dates())
@@ -299,6 +292,21 @@ fn the_overlay_and_the_policy_hold_for_git_too() {
     assert!(diff.contains("-1\n+2\n"), "{diff}");
     assert!(!diff.contains("secret"), "{diff}");
     git(&workspace.path(), &["add", "secret"]);
+    assert_eq!(
+        workspace.call("git_diff", json!({"staged": true})),
+        "[nothing is staged among the files that may be shown; others are left out]"
+    );
+}
+
+#[test]
+fn what_is_left_out_is_not_called_unchanged() {
+    let mut workspace = repository(&[("a", "1\n"), ("secret", "1\n")]);
+    workspace.write("secret", b"changed\n");
+    workspace.deny("secret");
+    const REST: &str = "among the files that may be shown; others are left out]";
+    assert_eq!(workspace.call("git_diff", json!({})), format!("[no changes that are not staged {REST}"));
+    assert_eq!(workspace.call("git_status", json!({})), format!("## main\n[nothing to commit {REST}"));
+    // Nothing hidden has been staged, and that is known without looking into it.
     assert_eq!(workspace.call("git_diff", json!({"staged": true})), "[nothing is staged]");
 }
 

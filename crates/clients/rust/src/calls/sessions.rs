@@ -1,8 +1,8 @@
 //! Sessions: conversations, and what can be done with them from outside.
 
 use loggia_protocol_agent_server::{
-    CreateSessionParams, EventPage, ForkSessionParams, RenameSessionParams, Session, SessionId, SessionPage,
-    UndoParams, UndoResult, WorkspaceId,
+    CreateSessionParams, EventPage, ForkSessionParams, RenameSessionParams, Session, SessionId, SessionModel,
+    SessionPage, UndoParams, UndoResult, WorkspaceId,
 };
 
 use crate::client::Ask;
@@ -65,6 +65,14 @@ impl Client {
         params: &RenameSessionParams,
     ) -> Result<Session, Error> {
         self.ask(Ask::post(&["v1", "sessions", &id.0, "rename"]).json(params)).await
+    }
+
+    /// Lets a session go on with another model.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn set_session_model(&self, id: &SessionId, model: &SessionModel) -> Result<Session, Error> {
+        self.ask(Ask::post(&["v1", "sessions", &id.0, "model"]).json(model)).await
     }
 
     /// A new session with the past of this one.

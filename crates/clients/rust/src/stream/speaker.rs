@@ -103,6 +103,7 @@ impl Speaker {
             scope: None,
             file_path: None,
             hunk_index: None,
+            hunk_indexes: None,
             remember: None,
             comment: None,
         })

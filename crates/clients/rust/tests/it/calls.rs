@@ -6,7 +6,8 @@ use loggia_client::{Client, Error, Page};
 use loggia_protocol_agent_server::{
     ChangesParams, CreateSessionParams, CreateTokenParams, CurrentModel, ENDPOINTS, Endpoint,
     ForkSessionParams, HitKind, PageCodeParams, PairParams, PolicyCheckParams, RegisterWorkspaceParams,
-    RenameSessionParams, Scope, SessionId, TestModelParams, TokenId, UndoParams, Verb, WorkspaceId,
+    RenameSessionParams, Scope, SessionId, SessionModel, TestModelParams, TokenId, UndoParams, Verb,
+    WorkspaceId,
 };
 
 use crate::play::{Play, Request};
@@ -81,6 +82,9 @@ async fn call(client: &Client, endpoint: &Endpoint) -> Option<Result<(), Error>>
             .rename_session(&session, &read::<RenameSessionParams>("rename_session_params"))
             .await
             .map(drop),
+        (Verb::Post, "/v1/sessions/{session_id}/model") => {
+            client.set_session_model(&session, &read::<SessionModel>("session_model")).await.map(drop)
+        }
         (Verb::Post, "/v1/sessions/{session_id}/fork") => {
             client.fork_session(&session, &ForkSessionParams::default()).await.map(drop)
         }

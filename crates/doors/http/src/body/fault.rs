@@ -15,11 +15,13 @@ pub(crate) struct Fault {
     /// The way to it, from the inside out.
     steps: Vec<String>,
     message: String,
+    /// The field whose absence it is.
+    missing: Option<&'static str>,
 }
 
 impl Fault {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { steps: Vec::new(), message: message.into() }
+        Self { steps: Vec::new(), message: message.into(), missing: None }
     }
 
     /// A key or a word that is none of those we know.
@@ -34,10 +36,28 @@ impl Fault {
         self
     }
 
+    /// The same fault of an object in which there were keys that nobody knows: if one of them looks like the field
+    /// that is missing, it is named.
+    #[must_use]
+    pub(crate) fn perhaps_meant_by(mut self, strangers: &[String]) -> Self {
+        if let Some(missing) = self.missing.filter(|_| self.steps.is_empty())
+            && let Some(meant) = strangers.iter().find(|stranger| nearest::is_near(stranger, missing))
+        {
+            self.message = format!("{}; is `{meant}` meant to be it?", self.message);
+            self.missing = None;
+        }
+        self
+    }
+
     /// Where it is, as an RFC 6901 JSON pointer.
     pub(crate) fn pointer(&self) -> String {
         let steps = self.steps.iter().rev();
         steps.map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1"))).collect()
+    }
+
+    /// The way to it, from the inside out.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().map(String::as_str)
     }
 
     /// What is wrong.
@@ -84,7 +104,7 @@ impl Error for Fault {
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self::new(format!("`{field}` is missing"))
+        Self { missing: Some(field), ..Self::new(format!("`{field}` is missing")) }
     }
 
     fn duplicate_field(field: &'static str) -> Self {

@@ -1,34 +1,47 @@
 //! Reads a type out of JSON, and is strict about it.
 //!
-//! A reader for serde like that of `serde_json`, but for two things: a key that the type does not know is a fault and is
-//! not passed over, and a fault is told in our own words. Only bodies of requests are read like this; messages of a
-//! stream may hold what we do not know yet.
+//! A reader for serde like that of `serde_json`, but for two things: a fault is told in our own words, and in the body of
+//! a request a key that the type does not know is one. Messages of a stream may hold what we do not know yet; there
+//! such a key is passed over, and named only if it looks like one that is missing.
 //!
-//! What always holds: the text was found to be JSON before, so what is left to find is whether it fits. Nothing of it
-//! is copied but what the type keeps: objects and lists are gone through piece by piece.
+//! What always holds: the text was found to be JSON before, so what is left to find is whether it fits. Objects and
+//! lists are gone through piece by piece, and each piece is looked at once for every type it is a part of. A value
+//! that may be anything is no such part: it is read at once, however deep it is.
 
 mod pieces;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
-use serde_json::Number;
+use serde_json::{Number, Value};
 
 use crate::body::fault::Fault;
 use crate::body::read::pieces::{List, Object};
 
-/// Reads a body that is known to be JSON.
-pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
-    T::deserialize(Reader(text.trim_ascii()))
+/// Reads a text that is known to be JSON.
+pub(super) fn read<T: DeserializeOwned>(text: &str, strangers: Strangers) -> Result<T, Fault> {
+    T::deserialize(Reader { text: text.trim_ascii(), strangers })
+}
+
+/// What becomes of keys that a type does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strangers {
+    /// They are faults.
+    Refused,
+    /// They may mean something to somebody newer.
+    PassedOver,
 }
 
 /// One JSON value as text, without white space around it.
 #[derive(Debug, Clone, Copy)]
-struct Reader<'de>(&'de str);
+struct Reader<'de> {
+    text: &'de str,
+    strangers: Strangers,
+}
 
 impl<'de> Reader<'de> {
     /// What kind of value it is.
     fn kind(self) -> &'static str {
-        match self.0.as_bytes().first() {
+        match self.text.as_bytes().first() {
             Some(b'{') => "an object",
             Some(b'[') => "a list",
             Some(b'"') => "text",
@@ -43,11 +56,14 @@ impl<'de> Reader<'de> {
     }
 
     fn text(self) -> Result<String, Fault> {
-        serde_json::from_str(self.0).map_err(|_| self.must_be("text"))
+        serde_json::from_str(self.text).map_err(|_| match self.text.starts_with('"') {
+            true => Fault::new("must be text, and holds half a character"),
+            false => self.must_be("text"),
+        })
     }
 
     fn number(self, wanted: &str) -> Result<Number, Fault> {
-        serde_json::from_str(self.0).map_err(|_| self.must_be(wanted))
+        serde_json::from_str(self.text).map_err(|_| self.must_be(wanted))
     }
 
     /// A whole number between two others. `1.0` is one, as JSON Schema has it.
@@ -75,19 +91,21 @@ impl<'de> Reader<'de> {
         known: Option<&'static [&'static str]>,
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        if !self.0.starts_with('{') {
+        if !self.text.starts_with('{') {
             return Err(self.must_be("an object"));
         }
-        let object = Object { known, visitor };
-        serde_json::Deserializer::from_str(self.0).deserialize_map(object).unwrap_or_else(|_| Err(broken()))
+        let object = Object { known, strangers: self.strangers, visitor };
+        serde_json::Deserializer::from_str(self.text)
+            .deserialize_map(object)
+            .unwrap_or_else(|_| Err(broken()))
     }
 
     fn list<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if !self.0.starts_with('[') {
+        if !self.text.starts_with('[') {
             return Err(self.must_be("a list"));
         }
-        serde_json::Deserializer::from_str(self.0)
-            .deserialize_seq(List { visitor })
+        serde_json::Deserializer::from_str(self.text)
+            .deserialize_seq(List { strangers: self.strangers, visitor })
             .unwrap_or_else(|_| Err(broken()))
     }
 }
@@ -110,11 +128,14 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.0.as_bytes().first() {
-            Some(b'{') => self.object(None, visitor),
-            Some(b'[') => self.list(visitor),
+        match self.text.as_bytes().first() {
+            // Whoever takes anything takes everything in it: piece by piece would be once more for every level.
+            Some(b'{' | b'[') => {
+                let value: Value = serde_json::from_str(self.text).map_err(|_| broken())?;
+                value.deserialize_any(visitor).map_err(|error| Fault::new(error.to_string()))
+            }
             Some(b'"') => visitor.visit_string(self.text()?),
-            Some(b't' | b'f') => visitor.visit_bool(self.0 == "true"),
+            Some(b't' | b'f') => visitor.visit_bool(self.text == "true"),
             Some(b'n') => visitor.visit_unit(),
             _ => {
                 let number = self.number("a number")?;
@@ -129,7 +150,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.0 {
+        match self.text {
             "true" => visitor.visit_bool(true),
             "false" => visitor.visit_bool(false),
             _ => Err(self.must_be("true or false")),
@@ -168,7 +189,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.0 == "null" { visitor.visit_none() } else { visitor.visit_some(self) }
+        if self.text == "null" { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -258,7 +279,7 @@ mod tests {
     }
 
     fn fault(text: &str) -> String {
-        let fault = read::<Order>(text).unwrap_err();
+        let fault = read::<Order>(text, Strangers::Refused).unwrap_err();
         format!("{} | {}", fault.pointer(), fault.message())
     }
 
@@ -267,13 +288,13 @@ mod tests {
         let text = r#" { "name" : "a\u0062" , "count": 2.0, "price": 3,
             "parts": [ {"size":"very_large","offset":-3}, {"size":"small"} ],
             "notes": {"any key": true}, "rest": {"x": [1, -2, 0.5, null, "y", {}]} } "#;
-        let order: Order = read(text).unwrap();
+        let order: Order = read(text, Strangers::Refused).unwrap();
         assert_eq!((order.name.as_str(), order.count, order.price), ("ab", Some(2), Some(3.0)));
         let parts: Vec<_> = order.parts.iter().map(|part| (part.size, part.offset)).collect();
         assert_eq!(parts, [(Size::VeryLarge, -3), (Size::Small, 0)]);
         assert_eq!(order.notes, BTreeMap::from([("any key".to_owned(), true)]));
         assert_eq!(order.rest, serde_json::json!({"x": [1, -2, 0.5, null, "y", {}]}));
-        let short: Order = read(r#"{"name":"","count":null}"#).unwrap();
+        let short: Order = read(r#"{"name":"","count":null}"#, Strangers::Refused).unwrap();
         assert_eq!((short.count, short.rest), (None, serde_json::Value::Null));
     }
 
@@ -313,5 +334,27 @@ mod tests {
             fault(r#"{"name":"","parts":[{"size":"small","colour":{}}],"late":1}"#),
             "/parts/0/colour | is not known here; there are `size`, `offset`"
         );
+    }
+
+    #[test]
+    fn a_stranger_that_is_passed_over_is_named_if_it_looks_like_what_is_missing() {
+        let fault = |text: &str| {
+            let fault = read::<Order>(text, Strangers::PassedOver).unwrap_err();
+            format!("{} | {}", fault.pointer(), fault.message())
+        };
+        assert_eq!(fault(r#"{"nmae":"","x":1}"#), " | `name` is missing; is `nmae` meant to be it?");
+        assert_eq!(fault(r#"{"colour":"","x":1}"#), " | `name` is missing");
+        assert_eq!(
+            fault(r#"{"name":"","nmae":1,"parts":[{"seize":"small"}]}"#),
+            "/parts/0 | `size` is missing; is `seize` meant to be it?"
+        );
+        let order: Order = read(r#"{"name":"a","colour":{"x":[1]}}"#, Strangers::PassedOver).unwrap();
+        assert_eq!(order.name, "a");
+    }
+
+    #[test]
+    fn half_a_character_is_told_as_such() {
+        let fault = read::<Order>(r#"{"name":"\ud800"}"#, Strangers::PassedOver).unwrap_err();
+        assert_eq!(fault.to_string(), "name: must be text, and holds half a character");
     }
 }

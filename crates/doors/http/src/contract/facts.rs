@@ -122,6 +122,7 @@ pub(super) const FACTS: &[Facts] = &[
     )
     .query(&[AFTER, LIMIT]),
     post("/v1/sessions/{session_id}/rename", "renameSession", "Gives a session another title"),
+    post("/v1/sessions/{session_id}/model", "setSessionModel", "Goes on with another model"),
     post("/v1/sessions/{session_id}/fork", "forkSession", "A new session with the past of this one")
         .good(&[201])
         .optional_body(),

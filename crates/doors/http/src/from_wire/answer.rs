@@ -1,5 +1,7 @@
 //! `client.approval_response`: decisions.
 
+use std::collections::BTreeSet;
+
 use loggia_domain::{ApprovalAnswer, ApprovalId, ApprovalScope, Intent, Patch, PatchId, Question, Remember};
 use loggia_engine::State;
 use loggia_protocol_agent_server as wire;
@@ -29,7 +31,7 @@ pub(crate) fn answer(
     let target = Target::of(response, name, &pending.question, state)?;
     let remember = match (&target, response.remember) {
         // A rule is about the whole question: a no to a part of it would forbid the rest as well.
-        (Target::Files(..) | Target::Hunk(..), _) | (_, None | Some(wire::Remember::Once)) => Remember::Once,
+        (Target::Files(..) | Target::Hunks(..), _) | (_, None | Some(wire::Remember::Once)) => Remember::Once,
         (Target::Everything, Some(wire::Remember::Session)) => Remember::Session,
         (Target::Everything, Some(wire::Remember::Workspace)) => Remember::Workspace,
     };
@@ -60,7 +62,8 @@ enum Target<'a> {
     Everything,
     /// Some of several changes.
     Files(&'a str, Vec<PatchId>),
-    Hunk(&'a Patch, usize),
+    /// Some of a change's hunks, in their order.
+    Hunks(&'a Patch, Vec<usize>),
 }
 
 impl<'a> Target<'a> {
@@ -96,13 +99,7 @@ impl<'a> Target<'a> {
             }
             (Some(wire::ApprovalScope::Hunk), _) => {
                 let (_, chosen) = in_file(response, &patches)?;
-                let patch = chosen[0];
-                let count = patch.hunks.len();
-                let index = response.hunk_index.and_then(|index| usize::try_from(index).ok());
-                match index.filter(|index| *index < count) {
-                    Some(index) => Ok(Self::Hunk(patch, index)),
-                    None => Err(invalid("/hunk_index", format!("a number below {count}, counted from 0"))),
-                }
+                Ok(Self::Hunks(chosen[0], hunks_of(response, chosen[0])?))
             }
         }
     }
@@ -112,7 +109,7 @@ impl<'a> Target<'a> {
         match self {
             Self::Everything => ApprovalScope::All,
             Self::Files(_, patches) => ApprovalScope::Patches(patches.clone()),
-            Self::Hunk(patch, index) => ApprovalScope::Hunks(vec![(patch.id, vec![*index])]),
+            Self::Hunks(patch, indexes) => ApprovalScope::Hunks(vec![(patch.id, indexes.clone())]),
         }
     }
 
@@ -121,8 +118,11 @@ impl<'a> Target<'a> {
         match self {
             Self::Everything => None,
             Self::Files(path, _) => Some(format!("the change to `{path}` is not wanted")),
-            Self::Hunk(patch, index) => {
-                Some(format!("hunk {index}, counted from 0, of the change to `{}` is not wanted", patch.path))
+            Self::Hunks(patch, indexes) => {
+                let numbers: Vec<String> = indexes.iter().map(usize::to_string).collect();
+                let (hunks, are) = if numbers.len() == 1 { ("hunk", "is") } else { ("hunks", "are") };
+                let (numbers, path) = (numbers.join(", "), &patch.path);
+                Some(format!("{hunks} {numbers}, counted from 0, of the change to `{path}` {are} not wanted"))
             }
         }
     }
@@ -140,6 +140,22 @@ fn in_file<'a, 'b>(
         return Err(invalid("/file_path", format!("a file of the question: `{}`", paths.join("`, `"))));
     }
     Ok((path, chosen))
+}
+
+/// The hunks of a change that an answer names, each once and in their order.
+fn hunks_of(response: &ApprovalResponse, patch: &Patch) -> Result<Vec<usize>, ErrorBody> {
+    let count = patch.hunks.len();
+    let check = |index: u32, pointer: &dyn Fn() -> String| {
+        let index = usize::try_from(index).ok().filter(|index| *index < count);
+        index.ok_or_else(|| invalid(&pointer(), format!("a number below {count}, counted from 0")))
+    };
+    let Some(several) = &response.hunk_indexes else {
+        let index = response.hunk_index.unwrap_or(u32::MAX);
+        return Ok(vec![check(index, &|| "/hunk_index".to_owned())?]);
+    };
+    let checked = several.iter().enumerate();
+    let checked = checked.map(|(place, index)| check(*index, &|| format!("/hunk_indexes/{place}")));
+    Ok(checked.collect::<Result<BTreeSet<usize>, _>>()?.into_iter().collect())
 }
 
 fn decide(approval: ApprovalId, scope: ApprovalScope, remember: Remember, comment: Option<String>) -> Intent {

@@ -24,7 +24,6 @@ pub(crate) async fn doctor(State(inner): Shared) -> Answer<Json<DoctorReport>> {
             check("store", CheckState::Failed, error.to_string(), Some(hint))
         }
     }];
-    checks.push(model(&inner));
     let workspaces = workspaces.unwrap_or_default();
     checks.push(match health::index(&inner, &workspaces) {
         CheckState::Absent => {
@@ -37,6 +36,8 @@ pub(crate) async fn doctor(State(inner): Shared) -> Answer<Json<DoctorReport>> {
     });
     let models = inner.parts.models.doctor();
     let (models, machine) = tokio::join!(models, (inner.parts.examine)());
+    // Now that the search for models is over: before, there may seem to be none.
+    checks.insert(1, model(&inner));
     checks.extend(models.into_iter().chain(machine).map(found));
     let version = inner.settings.version.clone();
     let places =

@@ -1,4 +1,4 @@
-//! What can be asked of a session with one request: a name, going on, stopping.
+//! What can be asked of a session with one request: a name, another model, going on, stopping.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use axum::{Extension, Json};
 use loggia_domain::{Intent, SessionId};
 use loggia_engine::OnLeave;
 use loggia_protocol_agent_server as wire;
-use wire::RenameSessionParams;
+use wire::{RenameSessionParams, SessionModel};
 
 use crate::ask::SessionPath;
 use crate::body::Body;
 use crate::door::Inner;
 use crate::identity::Identity;
-use crate::rest::{Answer, Shared, check_name, client, sessions};
+use crate::rest::{Answer, Shared, check_name, client, models, sessions};
 
 pub(crate) async fn rename(
     State(inner): Shared,
@@ -23,6 +23,17 @@ pub(crate) async fn rename(
 ) -> Answer<Json<wire::Session>> {
     check_name("/title", &params.title)?;
     intend(&inner, &identity, id, Intent::Rename { title: params.title }).await
+}
+
+/// The conversation goes on with another model, from its next step on.
+pub(crate) async fn set_model(
+    State(inner): Shared,
+    Extension(identity): Extension<Identity>,
+    SessionPath(id): SessionPath,
+    Body(wanted): Body<SessionModel>,
+) -> Answer<Json<wire::Session>> {
+    let model = models::known(&inner, &wanted, "").await?;
+    intend(&inner, &identity, id, Intent::SetModel { model }).await
 }
 
 pub(crate) async fn go_on(

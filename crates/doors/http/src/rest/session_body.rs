@@ -22,6 +22,7 @@ pub(super) fn session(inner: &Inner, id: SessionId, state: &State) -> wire::Sess
         workspace_id: wire::WorkspaceId(state.opened.workspace.to_string()),
         title: title(state),
         status: status(state.status()),
+        can_continue: state.turn.is_none() && state.cut.is_some() && !state.closed,
         model: state.model.clone().or_else(|| default_model(inner)).as_ref().map(session_model),
         created_at: moment(state.opened.at),
         updated_at: moment(state.updated),
@@ -30,11 +31,14 @@ pub(super) fn session(inner: &Inner, id: SessionId, state: &State) -> wire::Sess
     }
 }
 
-/// A session as an answer shows it that is not in memory: whatever its journal says, nothing runs there.
+/// A session as an answer shows it that is not in memory: whatever its journal says, nothing runs there. A turn without
+/// an end was cut, and goes on when somebody wishes.
 pub(super) fn stored_session(inner: &Inner, id: SessionId, state: &State) -> wire::Session {
     let session = session(inner, id, state);
     match session.status {
-        wire::SessionStatus::Running => wire::Session { status: wire::SessionStatus::Idle, ..session },
+        wire::SessionStatus::Running => {
+            wire::Session { status: wire::SessionStatus::Idle, can_continue: true, ..session }
+        }
         _ => session,
     }
 }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use axum::extract::ws::WebSocket;
 use futures_util::StreamExt;
-use loggia_protocol_agent_server::ClientMessage;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::Identity;
 use crate::door::Inner;
+use crate::from_wire::message;
 use crate::stream::hello::{Welcome, hello};
 use crate::stream::presence::About;
 use crate::stream::socket::{End, Incoming, Outgoing, part};
@@ -63,9 +63,9 @@ async fn talk(
                 continue;
             }
         };
-        let error = match ClientMessage::decode(&text) {
+        let error = match message(&text) {
             Ok(_) => invalid("/type", "nothing more: what is about a session goes to that session's stream"),
-            Err(error) => error.to_server_error().error,
+            Err(error) => error,
         };
         outgoing.complain(error).await?;
     }

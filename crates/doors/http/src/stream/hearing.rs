@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::door::Inner;
 use crate::from_wire::{
-    Buffer, Greeting, Heard, answer, changed_paths, command_report, patch_report, prompt, update,
+    Buffer, Greeting, Heard, answer, changed_paths, command_report, message, patch_report, prompt, update,
 };
 use crate::stream::disk;
 use crate::stream::socket::{End, Incoming, complaint};
@@ -56,7 +56,7 @@ impl<'a> Hearing<'a> {
     }
 
     async fn take(&self, text: &str) -> Result<(), ErrorBody> {
-        let message = ClientMessage::decode(text).map_err(|error| error.to_server_error().error)?;
+        let message = message(text)?;
         if let ClientMessage::Hello(_) = message {
             return Err(invalid("/type", "anything but `client.hello`, which has been said"));
         }

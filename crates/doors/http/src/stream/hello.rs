@@ -9,7 +9,7 @@ use loggia_protocol_agent_server::{
 };
 
 use crate::door::Inner;
-use crate::from_wire::sorted;
+use crate::from_wire::{message, sorted};
 use crate::rest::models::listed;
 use crate::stream::socket::{End, Incoming, Outgoing};
 use crate::to_wire::invalid;
@@ -29,10 +29,10 @@ pub(super) async fn hello(
             () = &mut deadline => return Err(End::NO_HELLO),
             text = incoming.next() => text?,
         };
-        match ClientMessage::decode(&text) {
+        match message(&text) {
             Ok(ClientMessage::Hello(hello)) => return Ok(hello),
             Ok(_) => outgoing.complain(invalid("/type", "`client.hello` first")).await?,
-            Err(error) => outgoing.complain(error.to_server_error().error).await?,
+            Err(error) => outgoing.complain(error).await?,
         }
     }
 }

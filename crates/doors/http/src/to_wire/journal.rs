@@ -1,10 +1,10 @@
 //! The journal as messages.
 
-use loggia_domain::{Event, EventBody, RetrievalStage};
+use loggia_domain::{Actor, ApprovalScope, Door, Event, EventBody, RetrievalStage};
 use loggia_protocol_agent_server as wire;
 use wire::ServerMessage;
 
-use crate::to_wire::names::actor_name;
+use crate::to_wire::names::{actor_name, question_id};
 use crate::to_wire::past::{Past, Stage};
 use crate::to_wire::question::{Put, proposed, question};
 use crate::to_wire::{ends, moment, notice, tool};
@@ -15,11 +15,12 @@ pub(crate) fn journal(event: &Event, past: &mut Past) -> Vec<ServerMessage> {
     let mut messages = told(event, past, &stamp);
     let before = may_change_state(&event.body).then(|| past.state());
     let shows = shows_state(&event.body, past);
+    let decided = decided(&event.body, past);
     past.apply(event);
     if let Some(before) = before {
         let state = past.state();
         if shows || state != before {
-            messages.push(ServerMessage::SessionState(wire::SessionStateUpdate { state, stamp }));
+            messages.push(ServerMessage::SessionState(wire::SessionStateUpdate { state, decided, stamp }));
         }
     }
     messages
@@ -141,6 +142,25 @@ fn shows_state(body: &EventBody, past: &Past) -> bool {
             .is_some_and(|open| open.stage == Stage::Requested && !open.patches.is_empty()),
         _ => false,
     }
+}
+
+/// The answer that an event is, for everybody who was asked as well.
+fn decided(body: &EventBody, past: &Past) -> Option<wire::Decided> {
+    let EventBody::ApprovalDecided { approval, answer, by } = body else { return None };
+    let through = match by {
+        Actor::Client { door: Door::Http, .. } => Some(wire::DoorName::Http),
+        Actor::Client { door: Door::Rpc, .. } => Some(wire::DoorName::Rpc),
+        Actor::Client { door: Door::Console, .. } => Some(wire::DoorName::Console),
+        Actor::Client { door: Door::Inside, .. } => Some(wire::DoorName::Inside),
+        Actor::Policy | Actor::Engine => None,
+    };
+    Some(wire::Decided {
+        request_id: question_id(*approval, past.pending.get(approval).and_then(|asked| asked.command())),
+        decided_by: actor_name(by).to_owned(),
+        through,
+        approved: answer.scope != ApprovalScope::None,
+        in_part: matches!(answer.scope, ApprovalScope::Patches(_) | ApprovalScope::Hunks(_)),
+    })
 }
 
 fn retrieved(stage: RetrievalStage, results: u32, stamp: wire::Stamp) -> ServerMessage {

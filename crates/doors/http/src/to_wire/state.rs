@@ -24,7 +24,11 @@ impl Past {
 
 /// A state as a message of its own, which belongs to no event: at the beginning and at the end of a stream.
 pub(crate) fn snapshot(state: wire::SessionState) -> wire::ServerMessage {
-    wire::ServerMessage::SessionState(wire::SessionStateUpdate { state, stamp: wire::Stamp::default() })
+    wire::ServerMessage::SessionState(wire::SessionStateUpdate {
+        state,
+        decided: None,
+        stamp: wire::Stamp::default(),
+    })
 }
 
 fn build<'a>(

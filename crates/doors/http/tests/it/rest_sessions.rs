@@ -110,6 +110,23 @@ async fn sessions_are_listed_page_by_page_without_gap_or_repeat() {
 }
 
 #[tokio::test]
+async fn a_session_goes_on_with_another_model() {
+    let house = Builder::new().world(|world| world.model("scripted:small")).start(TALK).await;
+    let id = house.session().await;
+    let path = format!("/v1/sessions/{id}/model");
+    let small = r#"{"provider":"scripted","model_name":"small"}"#;
+    let changed = house.ask("POST", &path, small).await.ok(200).json();
+    assert_eq!(changed["model"], json!({"provider": "scripted", "model_name": "small"}));
+    assert_eq!(house.ask("GET", &format!("/v1/sessions/{id}"), "").await.ok(200).json(), changed);
+    let unknown = house.ask("POST", &path, r#"{"provider":"scripted","model_name":"smal"}"#).await;
+    assert_eq!(unknown.problem(), "422 invalid-body /model_name");
+    let events = house.ask("GET", &format!("/v1/sessions/{id}/events"), "").await.ok(200).json();
+    let notice = events["events"].as_array().unwrap().iter().find(|event| event["type"] == "session.notice");
+    let notice = notice.unwrap_or_else(|| panic!("{events}"));
+    assert_eq!((&notice["kind"], &notice["model"]), (&json!("model_changed"), &json!("scripted:small")));
+}
+
+#[tokio::test]
 async fn a_session_is_renamed_and_split() {
     let house = Builder::new().start(TALK).await;
     let id = house.session().await;
@@ -151,9 +168,9 @@ async fn a_running_turn_is_cancelled_continued_and_cut_by_removing_the_session()
     assert_eq!(house.get(&format!("/v1/sessions/{id}")).await.json()["status"], "running");
     assert_eq!(house.ask("POST", &path("continue"), "").await.problem(), "409 conflict");
     let cancelled = house.ask("POST", &path("cancel"), "").await.ok(200).json();
-    assert_eq!(cancelled["status"], "idle");
+    assert_eq!((&cancelled["status"], &cancelled["can_continue"]), (&json!("idle"), &json!(true)));
     let goes_on = house.ask("POST", &path("continue"), "").await.ok(200).json();
-    assert_eq!(goes_on["status"], "running");
+    assert_eq!((&goes_on["status"], goes_on.get("can_continue")), (&json!("running"), None));
     house.ask("DELETE", &format!("/v1/sessions/{id}"), "").await.ok(204);
     assert_eq!(house.get(&format!("/v1/sessions/{id}")).await.problem(), "404 not-found");
 }

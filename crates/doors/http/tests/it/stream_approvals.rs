@@ -1,52 +1,19 @@
 //! Questions and answers: from any client, the first one counts.
 
-use loggia_domain::Preset;
-use serde_json::json;
+use loggia_domain::{Preset, SessionId};
+use loggia_tests::scripts::{self, twenty_lines};
+use serde_json::{Value, json};
 
-use crate::stream_support::{World, calls, world};
+use crate::stream_support::{Client, World, calls, world};
 
-const TWO_HUNKS: &str = r#"
-    [[reply]]
-    parts = [{ call = { tool = "apply_patch", arguments = { diff = """
---- a/a.txt
-+++ b/a.txt
-@@ -1,3 +1,3 @@
--line 1
-+LINE 1
- line 2
- line 3
-@@ -18,3 +18,3 @@
- line 18
- line 19
--line 20
-+LINE 20
-""" } } }]
+/// Changes some of twenty lines, and then has seen what became of it.
+fn hunks(diff: &str) -> String {
+    scripts::proposes(diff) + &scripts::says("I see.")
+}
 
-    [[reply]]
-    parts = [{ text = "I see." }]
-"#;
-
-const TWO_FILES: &str = r#"
-    [[reply]]
-    parts = [{ call = { tool = "apply_patch", arguments = { diff = """
---- a/a.txt
-+++ b/a.txt
-@@ -1 +1 @@
--one
-+ONE
---- a/b.txt
-+++ b/b.txt
-@@ -1 +1 @@
--two
-+TWO
-""", reason = "louder" } } }]
-
-    [[reply]]
-    parts = [{ text = "I see." }]
-"#;
-
-fn lines() -> String {
-    (1..=20).map(|number| format!("line {number}\n")).collect()
+/// Changes two files, likewise.
+fn two_files() -> String {
+    scripts::proposes_for(scripts::TWO_FILES, "louder") + &scripts::says("I see.")
 }
 
 async fn write_world() -> World {
@@ -65,13 +32,41 @@ fn told(world: &World) -> String {
     result.unwrap()
 }
 
+/// A client alone on a session, and what it is asked after a prompt.
+async fn question(world: &World, prompt: &str) -> (Client, Value) {
+    let session = world.open(Preset::Ask).await;
+    let mut client = world.join(session, "editor", &[]).await;
+    client.prompt(prompt).await;
+    loop {
+        let message = client.next().await;
+        if message["type"].as_str().unwrap().ends_with(".request_approval") {
+            return (client, message);
+        }
+    }
+}
+
+/// Alice, who has prompted, and Bob.
+async fn prompted(world: &World, session: SessionId) -> (Client, Client) {
+    let mut alice = world.join(session, "alice", &[]).await;
+    let bob = world.join(session, "bob", &[]).await;
+    alice.prompt("write").await;
+    (alice, bob)
+}
+
+/// The next answer that a client is told of.
+async fn decided(client: &mut Client) -> Value {
+    loop {
+        if let Some(decided) = client.until("session.state").await.get("decided") {
+            return decided.clone();
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_first_of_two_answers_counts_and_the_second_hears_whose_it_was() {
     let world = write_world().await;
     let session = world.open(Preset::Ask).await;
-    let mut alice = world.join(session, "alice", &[]).await;
-    let mut bob = world.join(session, "bob", &[]).await;
-    alice.prompt("write").await;
+    let (mut alice, mut bob) = prompted(&world, session).await;
     let asked = alice.until("tool.request_approval").await;
     assert_eq!(bob.until("tool.request_approval").await, asked);
     bob.approve(&asked["request_id"]).await;
@@ -95,9 +90,7 @@ async fn the_first_of_two_answers_counts_and_the_second_hears_whose_it_was() {
 async fn two_answers_at_once_have_one_winner() {
     let world = write_world().await;
     let session = world.open(Preset::Ask).await;
-    let mut alice = world.join(session, "alice", &[]).await;
-    let mut bob = world.join(session, "bob", &[]).await;
-    alice.prompt("write").await;
+    let (mut alice, mut bob) = prompted(&world, session).await;
     let asked = alice.until("tool.request_approval").await;
     bob.until("tool.request_approval").await;
     tokio::join!(alice.approve(&asked["request_id"]), bob.approve(&asked["request_id"]));
@@ -133,14 +126,14 @@ async fn a_question_outlives_the_one_who_prompted_and_a_restart() {
 
 #[tokio::test]
 async fn one_hunk_is_taken_and_the_model_hears_which_were_not() {
-    let world = world(&[("a.txt", &lines())], TWO_HUNKS).await;
+    let world = world(&[("a.txt", &twenty_lines())], &hunks(scripts::TWO_HUNKS)).await;
     let session = world.open(Preset::Ask).await;
     let mut client = world.join(session, "editor", &[]).await;
     client.prompt("shout").await;
     let patch = client.until("patch.proposed").await;
     assert_eq!(patch["hunks"].as_array().unwrap().len(), 2);
     let asked = client.until("tool.request_approval").await;
-    let answer = |rest: serde_json::Value| {
+    let answer = |rest: Value| {
         let mut answer =
             json!({"type": "client.approval_response", "request_id": asked["request_id"], "approved": true});
         answer.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
@@ -160,19 +153,78 @@ async fn one_hunk_is_taken_and_the_model_hears_which_were_not() {
     );
     client.say(answer(json!({"scope": "hunk", "file_path": "a.txt", "hunk_index": 1}))).await;
     client.until_done().await;
-    assert_eq!(world.read("a.txt"), lines().replace("line 20", "LINE 20"));
+    assert_eq!(world.read("a.txt"), twenty_lines().replace("line 20", "LINE 20"));
     assert!(told(&world).contains("+LINE 1"), "{}", told(&world));
     insta::assert_snapshot!(client.text());
 }
 
 #[tokio::test]
+async fn several_hunks_are_taken_with_one_answer() {
+    let world = world(&[("a.txt", &twenty_lines())], &hunks(scripts::THREE_HUNKS)).await;
+    let (mut client, asked) = question(&world, "shout").await;
+    let answer = |approved: bool, indexes: &[u32]| {
+        json!({"type": "client.approval_response", "request_id": asked["request_id"], "approved": approved,
+               "scope": "hunk", "file_path": "a.txt", "hunk_indexes": indexes})
+    };
+    client.say(answer(true, &[0, 3])).await;
+    let error = client.until_error().await;
+    assert_eq!(
+        error["details"],
+        json!({"pointer": "/hunk_indexes/1", "expected": "a number below 3, counted from 0"})
+    );
+    client.say(answer(true, &[2, 0, 2])).await;
+    client.until_done().await;
+    assert_eq!(
+        world.read("a.txt"),
+        twenty_lines().replace("line 1\n", "LINE 1\n").replace("line 20", "LINE 20")
+    );
+    assert!(told(&world).contains("Applied 2 of 3 hunks"), "{}", told(&world));
+}
+
+#[tokio::test]
+async fn everybody_is_told_who_decided_now_and_in_the_past() {
+    let world = write_world().await;
+    let session = world.open(Preset::Ask).await;
+    let (mut alice, mut bob) = prompted(&world, session).await;
+    let asked = bob.until("tool.request_approval").await;
+    bob.approve(&asked["request_id"]).await;
+    let decided =
+        json!({"request_id": asked["request_id"], "decided_by": "bob", "through": "http", "approved": true});
+    assert_eq!(self::decided(&mut alice).await, decided);
+    alice.until_done().await;
+    let mut late = world.join_after(session, "carol", 0).await;
+    assert_eq!(self::decided(&mut late).await, decided);
+    // And in the list of events.
+    let events = world.get(&format!("/v1/sessions/{session}/events")).await;
+    let told: Vec<_> =
+        events["events"].as_array().unwrap().iter().filter_map(|event| event.get("decided")).collect();
+    assert_eq!(told, [&decided]);
+}
+
+#[tokio::test]
+async fn an_answer_about_a_command_or_a_part_says_so() {
+    let world = world(&[("a.txt", "one\n"), ("b.txt", "two\n")], &two_files()).await;
+    let (mut client, asked) = question(&world, "louder").await;
+    client.approve(&asked["args"]["patch_ids"][1]).await;
+    let part = decided(&mut client).await;
+    assert_eq!((&part["request_id"], &part["in_part"]), (&asked["request_id"], &json!(true)));
+
+    let world = self::world(&[], &calls("run_command", "{ command = \"say hi\" }")).await;
+    let (mut client, asked) = question(&world, "run").await;
+    client
+        .say(
+            json!({"type": "client.approval_response", "request_id": asked["command_id"], "approved": false}),
+        )
+        .await;
+    let no = decided(&mut client).await;
+    assert_eq!((&no["request_id"], &no["approved"]), (&asked["command_id"], &json!(false)));
+}
+
+#[tokio::test]
 async fn one_file_of_several_is_taken_by_scope_or_by_the_patchs_name() {
     for by_name in [false, true] {
-        let world = world(&[("a.txt", "one\n"), ("b.txt", "two\n")], TWO_FILES).await;
-        let session = world.open(Preset::Ask).await;
-        let mut client = world.join(session, "editor", &[]).await;
-        client.prompt("louder").await;
-        let asked = client.until("tool.request_approval").await;
+        let world = world(&[("a.txt", "one\n"), ("b.txt", "two\n")], &two_files()).await;
+        let (mut client, asked) = question(&world, "louder").await;
         let answer = match by_name {
             true => {
                 let patch = &asked["args"]["patch_ids"][1];
@@ -193,11 +245,8 @@ async fn one_file_of_several_is_taken_by_scope_or_by_the_patchs_name() {
 
 #[tokio::test]
 async fn everything_at_once_is_taken_with_the_scope_all() {
-    let world = world(&[("a.txt", "one\n"), ("b.txt", "two\n")], TWO_FILES).await;
-    let session = world.open(Preset::Ask).await;
-    let mut client = world.join(session, "editor", &[]).await;
-    client.prompt("louder").await;
-    let asked = client.until("tool.request_approval").await;
+    let world = world(&[("a.txt", "one\n"), ("b.txt", "two\n")], &two_files()).await;
+    let (mut client, asked) = question(&world, "louder").await;
     let patch = &asked["args"]["patch_id"];
     client
         .say(json!({"type": "client.approval_response", "request_id": patch, "approved": true, "scope": "all"}))
@@ -210,11 +259,8 @@ async fn everything_at_once_is_taken_with_the_scope_all() {
 
 #[tokio::test]
 async fn a_no_to_a_part_writes_nothing_and_says_which_part() {
-    let world = world(&[("a.txt", "one\n"), ("b.txt", "two\n")], TWO_FILES).await;
-    let session = world.open(Preset::Ask).await;
-    let mut client = world.join(session, "editor", &[]).await;
-    client.prompt("louder").await;
-    let asked = client.until("tool.request_approval").await;
+    let world = world(&[("a.txt", "one\n"), ("b.txt", "two\n")], &two_files()).await;
+    let (mut client, asked) = question(&world, "louder").await;
     let id = &asked["request_id"];
     client
         .say(json!({"type": "client.approval_response", "request_id": id, "approved": false,
@@ -230,10 +276,7 @@ async fn an_answer_is_remembered_as_long_as_it_says() {
     let script =
         [calls("run_command", "{ command = \"say hi\" }"), calls("run_command", "{ command = \"say hi\" }")];
     let world = world(&[], &script.concat()).await;
-    let session = world.open(Preset::Ask).await;
-    let mut client = world.join(session, "editor", &[]).await;
-    client.prompt("run").await;
-    let asked = client.until("command.request_approval").await;
+    let (mut client, asked) = question(&world, "run").await;
     let id = &asked["command_id"];
     client
         .say(json!({"type": "client.approval_response", "request_id": id, "approved": true, "remember": "session"}))
@@ -247,10 +290,7 @@ async fn an_answer_is_remembered_as_long_as_it_says() {
 #[tokio::test]
 async fn a_no_with_a_word_tells_the_model_why() {
     let world = write_world().await;
-    let session = world.open(Preset::Ask).await;
-    let mut client = world.join(session, "editor", &[]).await;
-    client.prompt("write").await;
-    let asked = client.until("tool.request_approval").await;
+    let (mut client, asked) = question(&world, "write").await;
     client
         .say(json!({"type": "client.approval_response", "request_id": asked["request_id"], "approved": false,
                     "comment": "append to it instead"}))

@@ -13,19 +13,45 @@ const WORDS: &str = "an instruction, or a slash command in `context.command`";
 
 /// What is wrong with each text: its pointer and what was expected there.
 const BAD: &[(&str, &str, &str)] = &[
-    ("", "", "one JSON object (EOF while parsing a value at line 1 column 0)"),
-    ("hello", "", "one JSON object (expected value at line 1 column 1)"),
+    ("", "", "one JSON object; this is none: it ends too early"),
+    ("hello", "", "one JSON object; this is none: look at line 1, column 1"),
     ("[]", "", "a JSON object"),
     ("null", "", "a JSON object"),
     ("{}", "/type", "a string that names the message"),
-    (r#"{"type":7}"#, "/type", "expected a string"),
-    (r#"{"type":"client.bye"}"#, "/type", "a known message type, not `client.bye`"),
-    (r#"{"type":"server.hello"}"#, "/type", "a known message type, not `server.hello`"),
-    (r#"{"type":"client.user_message"}"#, "", "missing field `message`"),
+    (r#"{"type":7}"#, "/type", "must be text"),
     (
-        r#"{"type":"client.user_message","message":1}"#,
-        "/message",
-        "invalid type: integer `1`, expected a string",
+        r#"{"type":"client.user_mesage"}"#,
+        "/type",
+        "a message that a client sends, not `client.user_mesage`; did you mean `client.user_message`?",
+    ),
+    (
+        r#"{"type":"server.hello"}"#,
+        "/type",
+        "a message that a client sends, not `server.hello`; there are `client.hello`, `client.user_message`, \
+         `client.context_update`, `client.approval_response`, `client.patch_apply_result`, `client.command_result`, \
+         `client.cancel`, `client.file_changes`",
+    ),
+    (r#"{"type":"client.user_message"}"#, "", "`message` is missing"),
+    (
+        r#"{"type":"client.user_message","mesage":"hi"}"#,
+        "",
+        "`message` is missing; is `mesage` meant to be it?",
+    ),
+    (r#"{"type":"client.user_message","message":1}"#, "/message", "must be text, and is a number"),
+    (
+        r#"{"type":"client.user_message","message":"hi","context":{"diagnostics":[{"file_path":"a","severity":3}]}}"#,
+        "/context/diagnostics/0/severity",
+        "must be text, and is a number",
+    ),
+    (
+        r#"{"type":"client.approval_response","request_id":"req_1","approved":true,"scope":"hunks"}"#,
+        "/scope",
+        "is not known here; did you mean `hunk`?",
+    ),
+    (
+        r#"{"type":"client.approval_response","request_id":"req_1","approved":"yes"}"#,
+        "/approved",
+        "must be true or false, and is text",
     ),
     (r#"{"type":"client.user_message","message":""}"#, "/message", WORDS),
     (r#"{"type":"client.user_message","message":" \n\t"}"#, "/message", WORDS),

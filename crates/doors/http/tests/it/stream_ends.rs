@@ -1,7 +1,7 @@
 //! How streams end.
 
 use loggia_domain::{Intent, Preset};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stream_support::{Heard, WATCHER, says, world};
 
@@ -102,12 +102,19 @@ async fn a_turn_the_server_was_stopped_in_says_so_and_how_it_goes_on() {
     client.until("assistant.token").await;
     drop(client);
     let world = world.restart(&says(&["Done."])).await;
+    let one = format!("/v1/sessions/{session}");
+    // Before anybody has woken it up, and after.
+    let told = |session: &Value| (session["status"] == "idle", session.get("can_continue").cloned());
+    assert_eq!(told(&world.get("/v1/sessions").await["sessions"][0]), (true, Some(json!(true))));
+    assert_eq!(told(&world.get(&one).await), (true, Some(json!(true))));
     let mut client = world.join_after(session, "editor", 0).await;
     let error = client.until_error().await;
+    assert_eq!(told(&world.get(&one).await), (true, Some(json!(true))));
     assert_eq!((&error["code"], &error["recoverable"]), (&json!("INTERNAL"), &json!(true)));
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("the server was stopped") && message.contains("/continue"), "{message}");
     world.post(&format!("/v1/sessions/{session}/continue"), &json!({})).await;
     assert_eq!(client.until("session.notice").await["kind"], "continued");
     assert_eq!(client.until_done().await["message"], "Done.");
+    assert_eq!(told(&world.get(&one).await), (true, None));
 }

@@ -13,15 +13,12 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::middleware::map_request;
 use axum::serve::ListenerExt;
 use futures_util::{SinkExt, StreamExt};
-use loggia_domain::{
-    Actor, BoxFuture, CapturedOutput, CodeIndex, CommandEnd, CommandExit, CommandSpec, ModelMessage,
-    OutputSink, OutputStream, Preset, RunError, Runner, SandboxLevel, SessionId, Workspace,
-};
+use loggia_domain::{Actor, CodeIndex, Preset, SessionId, Workspace};
 use loggia_engine::{Engine, NewSession};
 use loggia_http::{Door, Parts, Peer, Settings, Timing};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 use loggia_protocol_agent_server::{Scope, ServerMessage};
-use loggia_store::SqliteStore;
+use loggia_tests::{PretendRunner, scripts};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
@@ -39,38 +36,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The room for what is on its way to a client that does not read.
 pub(crate) const NARROW: usize = 4096;
-
-/// Runs no commands: says what it would run, and gives back what the line asks for.
-///
-/// `say TEXT` prints it, `fail` ends with 3, `hang` prints `started` and never ends.
-struct PretendRunner;
-
-impl Runner for PretendRunner {
-    fn run(
-        &self,
-        command: CommandSpec,
-        output: OutputSink,
-    ) -> BoxFuture<'static, Result<CommandEnd, RunError>> {
-        Box::pin(async move {
-            let text = match command.line.as_str() {
-                "hang" => {
-                    output(OutputStream::Stdout, "started\n");
-                    std::future::pending().await
-                }
-                line => format!("{}\n", line.trim_start_matches("say ")),
-            };
-            output(OutputStream::Stdout, &text);
-            let code = if command.line == "fail" { 3 } else { 0 };
-            Ok(CommandEnd {
-                exit: CommandExit::Code(code),
-                stdout: CapturedOutput { head: text, ..CapturedOutput::default() },
-                stderr: CapturedOutput::default(),
-                sandbox: SandboxLevel::Confined,
-                took: Duration::ZERO,
-            })
-        })
-    }
-}
 
 /// Who connects.
 #[derive(Debug, Clone)]
@@ -131,7 +96,7 @@ impl World {
         let (found, read) = (index.clone(), Counter::default());
         let parts = loggia_engine::Parts {
             store: Arc::new(CountingStore {
-                store: store(&directory.path().join("store")).await,
+                store: loggia_tests::reopen_store(directory.path()).await,
                 read: read.clone(),
             }),
             models: Arc::clone(&catalogue) as _,
@@ -284,26 +249,8 @@ impl World {
 
     /// Everything the model was told last.
     pub(crate) fn last_prompt(&self) -> String {
-        let request = self.model.requests().pop().unwrap();
-        let said = request.messages.iter().filter_map(|message| match message {
-            ModelMessage::User(text) => Some(text.as_str()),
-            _ => None,
-        });
-        said.collect::<Vec<_>>().join("\n")
+        loggia_tests::last_prompt(&self.model)
     }
-}
-
-/// Opens a store; the last of those who used it before may be about to let go of it.
-async fn store(path: &Path) -> SqliteStore {
-    let opened = async {
-        loop {
-            match SqliteStore::open(path) {
-                Ok(store) => return store,
-                Err(_) => tokio::task::yield_now().await,
-            }
-        }
-    };
-    tokio::time::timeout(PATIENCE, opened).await.unwrap()
 }
 
 /// Connects a client; a small receive buffer makes one that does not read a burden at once.
@@ -519,13 +466,10 @@ fn is_presence(message: &Value) -> bool {
 
 /// A script of replies that each say one thing.
 pub(crate) fn says(texts: &[&str]) -> String {
-    texts.iter().map(|text| format!("[[reply]]\nparts = [{{ text = \"{text}\" }}]\n")).collect()
+    texts.iter().map(|text| scripts::says(text)).collect()
 }
 
 /// A script that calls a tool, then says that it is done.
 pub(crate) fn calls(tool: &str, arguments: &str) -> String {
-    format!(
-        "[[reply]]\nparts = [{{ text = \"Let me see. \" }}, {{ call = {{ tool = \"{tool}\", arguments = {arguments} }} }}]\n\
-         [[reply]]\nparts = [{{ text = \"Done.\" }}]\nusage = {{ input = 100, output = 7 }}\n"
-    )
+    scripts::calls(tool, arguments) + &scripts::says("Done.") + "usage = { input = 100, output = 7 }\n"
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use loggia_domain::{
-    Actor, ApprovalId, CheckpointId, CommandRequest, Demand, Executor, FileChangeKind, Instruction,
-    ModelName, Patch, PatchId, Question, Seq, ToolCall, TurnId, Usage,
+    Actor, ApprovalId, CheckpointId, CommandRequest, Demand, Executor, FileChangeKind, Instruction, Patch,
+    PatchId, Question, Seq, ToolCall, TurnId, Usage,
 };
 
 /// A turn under way.
@@ -25,8 +25,6 @@ pub struct OpenTurn {
     pub steps: u32,
     /// What it has used.
     pub usage: Usage,
-    /// The model that replies in place of the session's, if one does.
-    pub stand_in: Option<ModelName>,
     /// How many tokens the last exchange took: a measure of how full the model's window is.
     pub context_tokens: u64,
     /// Its checkpoint, once it has written something.
@@ -47,7 +45,6 @@ impl OpenTurn {
             began_at,
             steps: 0,
             usage: Usage::NONE,
-            stand_in: None,
             context_tokens: 0,
             checkpoint: None,
             calls: Vec::new(),

@@ -1,11 +1,13 @@
 //! What refusals come to.
 
 use super::*;
+use crate::Secret;
 use crate::address::Address;
 
 fn provider(kind: EndpointKind) -> Provider {
     Provider {
         name: kind.name().to_owned(),
+        named: false,
         kind,
         address: Address::parse(kind, "https://host.example").expect("an address"),
         key: KeySource::Usual,
@@ -16,8 +18,12 @@ fn provider(kind: EndpointKind) -> Provider {
     }
 }
 
+fn found(place: &str) -> Found {
+    Found { key: Secret::new("sk-secret-key"), place: place.to_owned() }
+}
+
 fn refused(kind: EndpointKind, status: u16, body: &str) -> ModelError {
-    let (provider, key) = (provider(kind), Secret::new("sk-secret-key"));
+    let (provider, key) = (provider(kind), found("the variable THE_KEY"));
     let blame = Blame { provider: &provider, model: Some("gpt5-mini"), key: Some(&key) };
     blame.of_status(StatusCode::from_u16(status).expect("a status"), &HeaderMap::new(), body)
 }
@@ -136,7 +142,7 @@ fn waits_are_read_in_every_form() {
 
 #[test]
 fn errors_in_the_middle_of_a_reply_are_told_apart() {
-    let (provider, key) = (provider(EndpointKind::Anthropic), Secret::new("sk-secret-key"));
+    let (provider, key) = (provider(EndpointKind::Anthropic), found("the variable THE_KEY"));
     let blame = Blame { provider: &provider, model: Some("claude"), key: Some(&key) };
     let kind = |text: &str| blame.of_words(text).kind;
     let transient = ModelErrorKind::Transient { retry_after: None };
@@ -149,4 +155,17 @@ fn errors_in_the_middle_of_a_reply_are_told_apart() {
     assert_eq!(kind(r#"{"message":"no","type":"invalid_request_error"}"#), ModelErrorKind::Permanent);
     assert_eq!(kind(r#""prompt too long for the context window""#), ModelErrorKind::TooLong);
     assert_eq!(kind("llama runner process has terminated"), transient);
+}
+
+#[test]
+fn a_refused_key_is_named_by_its_place() {
+    for (place, hint) in [
+        ("the variable THE_KEY", "refuses the key (401); is THE_KEY right?"),
+        (KEYRING, "refuses the key (401); is the key in the keyring right?"),
+    ] {
+        let (provider, key) = (provider(EndpointKind::OpenAi), found(place));
+        let blame = Blame { provider: &provider, model: None, key: Some(&key) };
+        let said = blame.of_status(StatusCode::UNAUTHORIZED, &HeaderMap::new(), "").message;
+        assert!(said.ends_with(hint), "{said}");
+    }
 }

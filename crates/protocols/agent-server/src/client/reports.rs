@@ -26,6 +26,9 @@ pub struct ApprovalResponse {
     /// Which of the patch's hunks, from 0, when the scope is a hunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunk_index: Option<u32>,
+    /// Several of the patch's hunks, from 0, instead of one `hunk_index`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunk_indexes: Option<Vec<u32>>,
     /// For how long the decision stands; absent means once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remember: Option<Remember>,
@@ -40,19 +43,22 @@ impl Message for ApprovalResponse {
 
 /// The same rules as [`ApprovalResponse::check`].
 fn scopes_name_their_target(schema: &mut Schema) {
-    let path = json!({ "type": "string" });
-    let index = json!({ "type": "integer" });
-    let rule = |scope: &str, needed: Value| {
-        let names: Vec<_> = needed.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
+    let given = |name: &str, kind: Value| json!({ "properties": { name: kind }, "required": [name] });
+    let path = given("file_path", json!({ "type": "string" }));
+    let absent = |name: &str| json!({ "properties": { name: { "type": "null" } } });
+    let one = given("hunk_index", json!({ "type": "integer" }));
+    let several = given("hunk_indexes", json!({ "type": "array", "minItems": 1 }));
+    let hunks = json!({ "anyOf": [
+        { "allOf": [one, absent("hunk_indexes")] },
+        { "allOf": [several, absent("hunk_index")] },
+    ] });
+    let rule = |scope: &str, then: Value| {
         json!({
             "if": { "properties": { "scope": { "const": scope } }, "required": ["scope"] },
-            "then": { "properties": needed, "required": names },
+            "then": then,
         })
     };
-    let rules = json!([
-        rule("file", json!({ "file_path": path })),
-        rule("hunk", json!({ "file_path": path, "hunk_index": index })),
-    ]);
+    let rules = json!([rule("file", path.clone()), rule("hunk", json!({ "allOf": [path, hunks] }))]);
     schema.insert("allOf".to_owned(), rules);
 }
 
@@ -64,7 +70,7 @@ pub enum ApprovalScope {
     All,
     /// One file.
     File,
-    /// One hunk of one file.
+    /// One or several hunks of one file.
     Hunk,
 }
 

@@ -63,6 +63,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     // Beyond the specification.
     get("/v1/sessions/{session_id}/events", READ).answers("event_page").added(),
     post("/v1/sessions/{session_id}/rename", DRIVE).takes("rename_session_params").answers("session").added(),
+    post("/v1/sessions/{session_id}/model", DRIVE).takes("session_model").answers("session").added(),
     post("/v1/sessions/{session_id}/fork", DRIVE).takes("fork_session_params").answers("session").added(),
     post("/v1/sessions/{session_id}/undo", DRIVE).takes("undo_params").answers("undo_result").added(),
     post("/v1/sessions/{session_id}/redo", DRIVE).takes("undo_params").answers("undo_result").added(),

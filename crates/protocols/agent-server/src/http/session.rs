@@ -63,6 +63,9 @@ pub struct Session {
     pub title: String,
     /// What it is doing.
     pub status: SessionStatus,
+    /// Whether its last turn was cut, by a crash for one, and can go on with `continue`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub can_continue: bool,
     /// Its model; absent when none is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<SessionModel>,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{ApprovalId, PatchId};
 use crate::message::Message;
 use crate::server::Stamp;
+use crate::words::open_words;
 
 /// The session's state has changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +14,9 @@ use crate::server::Stamp;
 pub struct SessionStateUpdate {
     /// The state as it is now, whole.
     pub state: SessionState,
+    /// The answer that changed it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<Decided>,
     /// Its place in the journal.
     #[serde(flatten)]
     pub stamp: Stamp,
@@ -20,6 +24,37 @@ pub struct SessionStateUpdate {
 
 impl Message for SessionStateUpdate {
     const TYPE: &'static str = "session.state";
+}
+
+/// An answer to a question: the first one, which counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Decided {
+    /// The question, by the name it was asked with.
+    pub request_id: ApprovalId,
+    /// Whose answer it was: the name that client gave in its hello, else `policy` or `server`.
+    pub decided_by: String,
+    /// Where that client came in; absent when the policy or the server itself decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<DoorName>,
+    /// Yes or no.
+    pub approved: bool,
+    /// Whether the yes is for a part of what was asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_part: bool,
+}
+
+open_words! {
+    /// Where a client comes in.
+    pub enum DoorName {
+        /// HTTP and WebSocket: browsers, editors, the command line.
+        Http = "http",
+        /// JSON-RPC over a byte stream.
+        Rpc = "rpc",
+        /// The console socket.
+        Console = "console",
+        /// Code inside the server.
+        Inside = "inside",
+    }
 }
 
 /// What is open and what is done.

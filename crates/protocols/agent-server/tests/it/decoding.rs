@@ -61,8 +61,8 @@ fn an_unknown_type_is_named() {
 
 #[test]
 fn a_type_that_is_no_text_or_comes_twice_is_refused() {
-    check(r#"{"type":7}"#, "wrong shape | /type | expected a string");
-    check(r#"{"type":"client.cancel","type":"client.hello"}"#, "wrong shape | /type | expected one string");
+    check(r#"{"type":7}"#, "wrong shape | /type | must be text");
+    check(r#"{"type":"client.cancel","type":"client.hello"}"#, "wrong shape | /type | must be there once");
 }
 
 #[test]
@@ -111,6 +111,17 @@ fn a_hunk_or_file_decision_must_name_its_target() {
         &response(r#","remember":"forever""#),
         "wrong shape | /remember | unknown variant `forever`, expected one of `once`, `session`, `workspace`",
     );
+    check(
+        &response(r#","scope":"hunk","file_path":"a","hunk_index":0,"hunk_indexes":[1]"#),
+        "wrong shape | /hunk_indexes | either this or `hunk_index`, not both",
+    );
+    check(
+        &response(r#","scope":"hunk","file_path":"a","hunk_indexes":[]"#),
+        "wrong shape | /hunk_indexes | must name a hunk",
+    );
+    let text = response(r#","scope":"hunk","file_path":"a","hunk_indexes":[0,2]"#);
+    let ClientMessage::ApprovalResponse(answer) = ClientMessage::decode(&text).unwrap() else { panic!() };
+    assert_eq!(answer.hunk_indexes, Some(vec![0, 2]));
     let text = response(r#","scope":"hunk","file_path":"a","hunk_index":2,"remember":"session""#);
     let ClientMessage::ApprovalResponse(answer) = ClientMessage::decode(&text).unwrap() else { panic!() };
     assert_eq!(

@@ -47,6 +47,7 @@ fn endpoints_beyond_the_specification_are_listed_with_their_scope() {
     let expected = "\
 Get /v1/sessions/{session_id}/events read
 Post /v1/sessions/{session_id}/rename drive
+Post /v1/sessions/{session_id}/model drive
 Post /v1/sessions/{session_id}/fork drive
 Post /v1/sessions/{session_id}/undo drive
 Post /v1/sessions/{session_id}/redo drive

@@ -1,6 +1,7 @@
 //! What differs: between the last commit and the index, and between the index and the work tree.
 //!
-//! What always holds: paths that may not be read, and those that cannot be written as one, are left out.
+//! What always holds: paths that may not be read, and those that cannot be written as one, are left out, and that they
+//! were is told.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,6 +19,15 @@ const MAX_COMPARED: u64 = 256 * 1024 * 1024;
 
 /// Executable for whoever owns it: the one permission that git keeps.
 const EXECUTABLE: u32 = 0o100;
+
+/// What is not the same in two places.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// The files that may be shown.
+    pub(super) seen: Vec<Change>,
+    /// Whether files were left out that have changed, or may have: nobody looked into them.
+    pub(super) leaves_out: bool,
+}
 
 /// A file that is not the same in two places.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,9 +62,14 @@ impl Change {
     }
 }
 
+/// What is to be said after "nothing" if something was left out.
+pub(super) fn but_for_the_rest(leaves_out: bool) -> &'static str {
+    if leaves_out { " among the files that may be shown; others are left out" } else { "" }
+}
+
 impl Git<'_> {
     /// What the next commit would change.
-    pub(super) fn staged(&self, index: &Index) -> Result<Vec<Change>, ToolError> {
+    pub(super) fn staged(&self, index: &Index) -> Result<Changes, ToolError> {
         let head = match self.head_tree()? {
             Some(tree) => self.tree_files(tree)?,
             None => Vec::new(),
@@ -62,7 +77,7 @@ impl Git<'_> {
         let mut old = head.iter().map(|(path, stored)| (path.as_slice(), *stored)).peekable();
         let in_index = index.entries.iter().filter(|entry| !entry.is_intended);
         let mut new = in_index.map(|entry| (entry.path.as_slice(), entry)).peekable();
-        let mut changes = Vec::new();
+        let mut changes = Changes::default();
         loop {
             let order = match (old.peek(), new.peek()) {
                 (None, None) => return Ok(changes),
@@ -77,23 +92,26 @@ impl Git<'_> {
                 continue;
             }
             let new = new.map(|entry| entry.stored);
-            if let Some(path) = path.or(new_path).filter(|_| old != new)
-                && let Some(path) = self.seen(path)
-            {
-                changes.push(Change { path, old, new: new.map(Side::stored) });
+            let Some(path) = path.or(new_path).filter(|_| old != new) else { continue };
+            match self.seen(path) {
+                Some(path) => changes.seen.push(Change { path, old, new: new.map(Side::stored) }),
+                None => changes.leaves_out = true,
             }
         }
     }
 
     /// What the work tree changes over the index.
-    pub(super) fn unstaged(&self, index: &Index) -> Result<Vec<Change>, ToolError> {
-        let mut changes = Vec::new();
+    pub(super) fn unstaged(&self, index: &Index) -> Result<Changes, ToolError> {
+        let mut changes = Changes::default();
         for entry in index.entries.iter().filter(|entry| entry.stage == 0 && !entry.is_assumed) {
             self.view.stop().check()?;
             if entry.stored.kind == FileKind::Submodule {
                 continue;
             }
-            let Some(path) = self.seen(&entry.path) else { continue };
+            let Some(path) = self.seen(&entry.path) else {
+                changes.leaves_out = true;
+                continue;
+            };
             let old = (!entry.is_intended).then_some(entry.stored);
             let new = match self.in_work_tree(index, entry, &path)? {
                 WorkTree::Same if old.is_some() => continue,
@@ -101,7 +119,7 @@ impl Git<'_> {
                 WorkTree::Changed(kind) => Some(Side::file(kind)),
                 WorkTree::Gone => None,
             };
-            changes.push(Change { path, old, new });
+            changes.seen.push(Change { path, old, new });
         }
         Ok(changes)
     }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use similar::TextDiff;
 
-use super::changes::{Change, Side};
+use super::changes::{Change, Changes, Side, but_for_the_rest};
 use super::index::{FileKind, Stored};
 use super::repository::Git;
 use crate::call::{Arguments, Call};
@@ -68,7 +68,8 @@ impl Call for Diff {
         let wanted = |path: &TreePath| below.is_none_or(|below| path.starts_with(below));
         let git = Git::open(view)?;
         let index = git.index()?;
-        let mut changes = if self.staged { git.staged(&index)? } else { git.unstaged(&index)? };
+        let Changes { seen: mut changes, leaves_out } =
+            if self.staged { git.staged(&index)? } else { git.unstaged(&index)? };
         changes.retain(|change| wanted(&change.path));
         let conflicts = git.conflicts(&index);
         let mut output = Lines::within(MAX_OUTPUT);
@@ -81,7 +82,8 @@ impl Call for Diff {
             output.note(&format!("cut here; {} not shown whole; give a path", counted(rest, "file")));
         }
         if changes.is_empty() && conflicts.is_empty() {
-            output.note(if self.staged { "nothing is staged" } else { "no changes that are not staged" });
+            let nothing = if self.staged { "nothing is staged" } else { "no changes that are not staged" };
+            output.note(&format!("{nothing}{}", but_for_the_rest(leaves_out)));
         }
         Ok(ToolEffect::Output(output.finish()))
     }

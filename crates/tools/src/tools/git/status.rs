@@ -7,7 +7,7 @@ use loggia_tree::TreePath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::changes::Change;
+use super::changes::{Change, Changes, but_for_the_rest};
 use super::index::Index;
 use super::repository::{Git, Head};
 use crate::call::{Arguments, Call};
@@ -44,12 +44,14 @@ impl Call for Status {
         let git = Git::open(view)?;
         let index = git.index()?;
         let mut lines = vec![branch(&git.head()?)];
-        lines.extend(tracked(&git, &index)?);
+        let (staged, unstaged) = (git.staged(&index)?, git.unstaged(&index)?);
+        let leaves_out = staged.leaves_out || unstaged.leaves_out;
+        lines.extend(tracked(&git, &index, staged, unstaged));
         lines.extend(untracked(view, &index)?.into_iter().map(|path| format!("?? {path}")));
         let mut output = Lines::within(MAX_OUTPUT);
         let shown = lines.iter().take_while(|line| output.push(line)).count();
         if lines.len() == 1 {
-            output.note("nothing to commit");
+            output.note(&format!("nothing to commit{}", but_for_the_rest(leaves_out)));
         }
         if shown < lines.len() {
             output.note(&format!("{} more", counted(lines.len() - shown, "change")));
@@ -66,18 +68,18 @@ fn branch(head: &Head) -> String {
     }
 }
 
-fn tracked(git: &Git<'_>, index: &Index) -> Result<Vec<String>, ToolError> {
+fn tracked(git: &Git<'_>, index: &Index, staged: Changes, unstaged: Changes) -> Vec<String> {
     let mut letters: BTreeMap<TreePath, [char; 2]> = BTreeMap::new();
     let mut mark = |change: Change, column: usize| {
         let letter = change.letter();
         letters.entry(change.path).or_insert([' '; 2])[column] = letter;
     };
-    git.staged(index)?.into_iter().for_each(|change| mark(change, 0));
-    git.unstaged(index)?.into_iter().for_each(|change| mark(change, 1));
+    staged.seen.into_iter().for_each(|change| mark(change, 0));
+    unstaged.seen.into_iter().for_each(|change| mark(change, 1));
     let mut shown: BTreeMap<TreePath, String> =
         letters.into_iter().map(|(path, letters)| (path, letters.iter().collect())).collect();
     shown.extend(git.conflicts(index).into_iter().map(|(path, letters)| (path, letters.to_owned())));
-    Ok(shown.into_iter().map(|(path, letters)| format!("{letters} {path}")).collect())
+    shown.into_iter().map(|(path, letters)| format!("{letters} {path}")).collect()
 }
 
 /// Files that git does not keep; a directory with nothing that it keeps stands for all in it.

@@ -75,6 +75,7 @@ async fn what_no_server_would_take_is_refused_here() {
         scope: Some(ApprovalScope::Hunk),
         file_path: Some("a".to_owned()),
         hunk_index: None,
+        hunk_indexes: None,
         remember: None,
         comment: None,
     };

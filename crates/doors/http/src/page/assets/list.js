@@ -83,7 +83,7 @@ export class ListView {
     const asked = this.sessions.filter((session) => session.status === "waiting_approval").length;
     if (!this.current) document.title = asked ? `(${asked}) Loggia` : "Loggia";
     // Only when something is different, so that nobody's focus is lost under their fingers.
-    const mark = JSON.stringify([this.current, this.workspaces.map((row) => row.workspace_id), this.sessions.map((row) => [row.session_id, row.title, row.status, ago(row.updated_at)])]);
+    const mark = JSON.stringify([this.current, this.workspaces.map((row) => row.workspace_id), this.sessions.map((row) => [row.session_id, row.title, row.status, row.can_continue, ago(row.updated_at)])]);
     if (mark === this.drawn) return;
     this.drawn = mark;
     const focused = this.rows.contains(document.activeElement) ? document.activeElement.dataset.key : null;
@@ -103,7 +103,7 @@ export class ListView {
     );
   }
 
-  session({ session_id: id, title, status, updated_at: at }) {
+  session({ session_id: id, title, status, can_continue: cut, updated_at: at }) {
     return el(
       "li",
       {},
@@ -112,7 +112,7 @@ export class ListView {
         { href: `#/session/${id}`, class: `row ${status}`, "aria-current": id === this.current ? "page" : null, "data-key": id },
         el("span", { class: "dot", "aria-hidden": "true" }),
         el("span", { class: "title" }, title || "Untitled"),
-        el("span", { class: "status" }, STATUS[status] ?? status),
+        el("span", { class: "status" }, cut ? "stopped, can go on" : STATUS[status] ?? status),
         el("time", { datetime: at }, ago(at)),
       ),
     );

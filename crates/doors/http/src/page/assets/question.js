@@ -1,6 +1,6 @@
 // Questions that wait for somebody: may this file change, may this command run, may this tool be used.
 
-import { button, el, fill } from "./dom.js";
+import { button, count, el, fill } from "./dom.js";
 import { diff } from "./diff.js";
 import { inline } from "./markdown.js";
 
@@ -11,6 +11,9 @@ const ANSWERS = [
   { label: "Always in this workspace", answer: { approved: true, remember: "workspace" } },
   { label: "Deny", class: "danger", answer: { approved: false } },
 ];
+
+/** What the command line calls itself. */
+const TERMINAL = "loggia ask";
 
 /**
  * A question as an element.
@@ -39,12 +42,15 @@ export class Question {
     const changes = patches.map((patch) => {
       const at = { file_path: patch.file_path };
       const parts = patch.hunks?.length ?? 0;
+      // Of two hunks one is chosen; only of more are several.
+      const boxes = parts > 2 && mayDecide ? patch.hunks.map(() => el("input", { type: "checkbox" })) : [];
       const beside = (hunk_index) =>
         parts > 1 &&
         mayDecide &&
         el(
           "span",
           { class: "choices" },
+          boxes[hunk_index] && el("label", { class: "small" }, boxes[hunk_index], "Choose"),
           offer("Only this hunk", { approved: true, scope: "hunk", ...at, hunk_index }, { class: "small" }),
           offer("Deny over this", { approved: false, scope: "hunk", ...at, hunk_index }, { class: "small danger" }),
         );
@@ -59,8 +65,9 @@ export class Question {
           offer("Only this file", { approved: true, scope: "file", ...at }, { class: "small" }),
           offer("Deny over this file", { approved: false, scope: "file", ...at }, { class: "small danger" }),
         );
+      const several = boxes.length > 0 && el("div", { class: "choices file" }, this.chooser(boxes, at));
       const why = patches.length > 1 && patch.rationale && el("p", { class: "why" }, patch.rationale);
-      return el("div", { class: "change" }, why, made.node, criteria(patch), whole);
+      return el("div", { class: "change" }, why, made.node, criteria(patch), several, whole);
     });
     this.foot = el("div", { class: "foot", role: "status" });
     const answers = ANSWERS.map((row) => offer(row.label, row.answer, { class: row.class }));
@@ -78,6 +85,21 @@ export class Question {
     );
   }
 
+  /** The button for the hunks whose boxes are ticked; it says how many. */
+  chooser(boxes, at) {
+    const chosen = () => boxes.flatMap((box, index) => (box.checked ? [index] : []));
+    const made = button("", () => this.decide({ approved: true, scope: "hunk", ...at, hunk_indexes: chosen() }), { class: "small" });
+    const show = () => {
+      const { length } = chosen();
+      made.hidden = length === 0;
+      fill(made, `Only the ${count(length, "chosen hunk")}`);
+    };
+    for (const box of boxes) box.addEventListener("change", show);
+    this.buttons.push(made, ...boxes);
+    show();
+    return made;
+  }
+
   /** Whether answers can be given now. */
   busy(busy) {
     for (const made of this.buttons) made.disabled = busy;
@@ -93,9 +115,20 @@ export class Question {
   /** What became of a change, once it is in the files. After a reload nobody knows which hunks were chosen. */
   applied(id) {
     const shown = this.diffs.get(id);
+    const hunks = this.chosen?.scope === "hunk" ? this.chosen.hunk_indexes ?? [this.chosen.hunk_index] : null;
     if (shown.hunks < 2) shown.setState("applied");
-    else if (this.chosen?.scope === "hunk") shown.setState(`hunk ${this.chosen.hunk_index + 1} of ${shown.hunks} applied`);
-    else shown.setState(this.chosen?.approved ? "applied" : "applied, at least in part");
+    else if (hunks) shown.setState(`hunk ${hunks.map((index) => index + 1).join(", ")} of ${shown.hunks} applied`);
+    else shown.setState(this.chosen?.approved || this.whole ? "applied" : "applied, at least in part");
+  }
+
+  /** Whose answer it was. `me` is what others see of us. */
+  decided({ decided_by: by, through, approved, in_part: part }, me) {
+    this.whole = approved && !part;
+    // The server decides nothing: it takes a question back whose turn or time has ended.
+    if (!through && by === "server") return this.close("not answered");
+    const word = !approved ? "denied" : part ? "approved in part" : "approved";
+    const client = by === me ? "you" : `${by}${by === TERMINAL ? " from the terminal" : ""}`;
+    this.close(`${word} by ${through ? client : "the policy"}`);
   }
 
   /** It is decided. */

@@ -30,10 +30,14 @@ export class Transcript {
     this.tools = [];
     this.reply = null;
     this.unsure = [];
+    /** What was said to begin the last turn. */
+    this.began = null;
     /** What was said while a turn ran, and waits for its end. */
     this.queued = [];
     /** The questions a stream began with, while it is told; nothing before its first state. */
     this.open = null;
+    /** Whether what is taken in now is one of them. */
+    this.early = false;
     /** Who else is here, and through how many windows. */
     this.others = new Map();
     this.running = false;
@@ -55,7 +59,7 @@ export class Transcript {
 
   /** A stream begins after an event: what is shown of later ones will be told again. */
   begin(after) {
-    const stays = (entry) => (entry.seq === null ? entry.base < after : entry.seq <= after) && entry !== this.reply;
+    const stays = (entry) => ((entry.seq ?? null) === null ? entry.base < after : entry.seq <= after) && entry !== this.reply;
     for (const entry of this.entries.filter((entry) => !stays(entry))) {
       entry.node.remove();
       if (entry.question) this.questions.delete(entry.question.id);
@@ -63,12 +67,13 @@ export class Transcript {
     }
     this.entries = this.entries.filter(stays);
     this.tools = this.tools.filter((tool) => this.entries.includes(tool.entry));
-    for (const { own } of this.queued.splice(0)) if (own !== undefined) this.unsure.push(own);
+    for (const said of this.queued) if (!stays(said) && said.own !== undefined) this.unsure.push(said.own);
+    this.queued = this.queued.filter(stays);
     this.reply = null;
     this.open = null;
     this.others.clear();
-    // Told from its beginning, it says itself what runs.
-    if (after === 0) this.running = false;
+    // A turn whose beginning is told again runs from there on; what begins it must not wait for its end.
+    if (!this.began || !stays(this.began)) this.running = false;
     this.highest = after;
     for (const question of this.questions.values()) question.again();
     if (this.unsure.length) setTimeout(() => this.doubt(), 3000);
@@ -82,13 +87,13 @@ export class Transcript {
   /** Somebody says something: to be shown now, or when the turn that runs has ended. */
   say(said, doing) {
     if (this.running) {
-      this.queued.push(said);
+      this.queued.push({ ...said, base: this.highest });
       this.changed();
       return;
     }
     const { from, message, at, seq, own } = said;
     this.closeReply();
-    this.add(person(from, message, at), { seq, own });
+    this.began = this.add(person(from, message, at), { seq, own });
     this.turn(true, doing);
   }
 
@@ -101,8 +106,8 @@ export class Transcript {
 
   /** Takes a message in. */
   take(message) {
-    const early = this.isEarly(message);
-    if (!early && message.seq > this.highest) {
+    this.early = this.isEarly(message);
+    if (!this.early && message.seq > this.highest) {
       this.complete = this.highest;
       this.highest = message.seq;
     }
@@ -261,10 +266,12 @@ export class Transcript {
     made.seq = seq;
     this.questions.set(question.id, made);
     this.add(made.node, { seq, question: made });
-    this.turn(true, "Waiting for an answer");
+    // One that a stream begins with says nothing about what comes next, which is the past.
+    if (!this.early) this.turn(true, "Waiting for an answer");
   }
 
-  state({ state, seq }) {
+  state({ state, decided, seq }) {
+    if (decided) this.questions.get(decided.request_id)?.decided(decided, this.name);
     const open = new Set(state.pending_approvals);
     const applied = new Set(state.applied_patches);
     for (const question of this.questions.values()) {
@@ -288,6 +295,7 @@ export class Transcript {
       else this.others.delete(by);
     } else {
       this.closeReply();
+      if (kind === "continued") this.turn(true, "Going on");
       this.notice(sentence(files?.length ? `${message} (${files.join(", ")})` : message), { seq });
       if (title) this.renamed?.(title);
     }

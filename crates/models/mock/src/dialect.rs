@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 /// One thing that a reply says.
 #[derive(Debug, Clone)]
-pub(crate) enum Say {
+pub enum Say {
+    /// A piece of the reply.
     Text(String),
+    /// A piece of a thought.
     Thought(String),
     /// Calls at once: their ids, names and arguments, the last in pieces.
     Calls(Vec<(&'static str, &'static str, Vec<&'static str>)>),
@@ -14,12 +16,13 @@ pub(crate) enum Say {
     Done,
 }
 
-pub(crate) fn text(text: &str) -> Say {
+/// A piece of the reply.
+pub fn text(text: &str) -> Say {
     Say::Text(text.to_owned())
 }
 
 /// The frames of a reply.
-pub(crate) fn frames(kind: EndpointKind, reply: &[Say]) -> Vec<String> {
+pub fn frames(kind: EndpointKind, reply: &[Say]) -> Vec<String> {
     let mut frames = Vec::new();
     if kind == EndpointKind::Anthropic {
         let usage = json!({"input_tokens": 60, "cache_read_input_tokens": 40, "output_tokens": 1});
@@ -40,7 +43,7 @@ pub(crate) fn frames(kind: EndpointKind, reply: &[Say]) -> Vec<String> {
 }
 
 /// An error in the middle of a reply.
-pub(crate) fn error(kind: EndpointKind, message: &str) -> String {
+pub fn error(kind: EndpointKind, message: &str) -> String {
     match kind {
         EndpointKind::OpenAi => data(&json!({"error": {"message": message, "type": "server_error"}})),
         EndpointKind::Anthropic => {

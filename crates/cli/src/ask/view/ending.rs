@@ -1,0 +1,93 @@
+//! How a turn ended, and what it took.
+
+use std::time::Duration;
+
+use loggia_protocol_agent_server::{ErrorBody, Session};
+
+use super::super::Outcome;
+use super::View;
+use crate::CliError;
+use crate::paint::{CODE, ERROR, grouped, printable};
+use crate::spent::Spent;
+
+impl View<'_> {
+    /// How it ended.
+    pub(in crate::ask) fn end(
+        &mut self,
+        outcome: Outcome,
+        fault: Option<&ErrorBody>,
+        session: &Session,
+    ) -> Result<(), CliError> {
+        self.live.clear();
+        self.close_text()?;
+        self.wipe()?;
+        let paint = self.terminal.paint_err();
+        if let Some(fault) = fault.filter(|_| outcome != Outcome::Cancelled) {
+            let hint = hint(outcome, fault);
+            let text = format!(
+                "{} {}\n{} {hint}\n",
+                paint.text(ERROR, "error:"),
+                printable(&fault.message),
+                paint.text(CODE, "hint:")
+            );
+            self.around(&text)?;
+        }
+        if outcome == Outcome::Cancelled {
+            self.aside("Cancelled.")?;
+        }
+        if outcome == Outcome::Left {
+            self.aside(&format!("Left; the session {} may go on.", session.session_id.0))?;
+        }
+        Ok(())
+    }
+
+    /// What it took; what the whole session did, if that is more.
+    pub(in crate::ask) fn summary(
+        &mut self,
+        files: u64,
+        turn: Spent,
+        session: &Session,
+    ) -> Result<(), CliError> {
+        if !self.terminal.stderr_is_terminal() {
+            return Ok(());
+        }
+        let mut parts = Vec::new();
+        match files {
+            0 => {}
+            1 => parts.push("1 file changed".to_owned()),
+            count => parts.push(format!("{} files changed", grouped(count))),
+        }
+        parts.extend(turn.tokens());
+        parts.extend(turn.price());
+        let before = Spent::from(session.state.usage);
+        if !before.is_nothing() {
+            let all = before.and(turn);
+            parts.extend(all.price().or_else(|| all.tokens()).map(|all| format!("{all} in the session")));
+        }
+        parts.push(took(self.began.elapsed()));
+        parts.push(session.session_id.0.clone());
+        self.aside(&parts.join(" · "))
+    }
+}
+
+/// What to do about a turn that did not end well.
+fn hint(outcome: Outcome, fault: &ErrorBody) -> &'static str {
+    match outcome {
+        Outcome::ModelFailed if fault.recoverable => {
+            "try again, or choose another model with `-m PROVIDER:MODEL`"
+        }
+        Outcome::ModelFailed => {
+            "`loggia doctor` tells which models there are and what they lack; choose one with `-m PROVIDER:MODEL`"
+        }
+        Outcome::LimitReached => "go on in the same session, or allow more",
+        Outcome::Interrupted => "go on in the same session; nothing that was told is lost",
+        _ => "see the server's log",
+    }
+}
+
+fn took(time: Duration) -> String {
+    match time.as_secs() {
+        0..60 => format!("{:.1} s", time.as_secs_f64()),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}

@@ -1,0 +1,184 @@
+//! The server goes while `ask` waits: it is told, another one is started, and the turn goes on.
+
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::auto::AutoStage;
+use crate::pty::screen::OnTerminal;
+
+/// Begins to reply, and never goes on.
+const HANGS: &str = "[[reply]]\nrepeat = true\nparts = [{ text = \"Half of it.\\n\" }, { hang = true }]\n";
+
+/// What the next server's model says.
+const SAYS: &str = "[[reply]]\nrepeat = true\nparts = [{ text = \"The other half.\\n\" }]\n";
+
+/// Asks before it writes.
+const ASKS: &str = r#"
+[[reply]]
+parts = [{ call = { tool = "write_file", arguments = { path = "one.txt", content = "new\n" } } }]
+
+[[reply]]
+repeat = true
+parts = [{ text = "Written by the first." }]
+"#;
+
+fn started(stage: &AutoStage) -> OnTerminal {
+    OnTerminal::start(&stage.0.command(&["ask", "work"]), 30, 100)
+}
+
+fn kill(stage: &AutoStage) -> i32 {
+    let pid = stage.pid().expect("a server runs");
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    pid
+}
+
+#[test]
+fn a_turn_that_was_cut_off_in_its_reply_goes_on_with_the_next_server() {
+    let stage = AutoStage::playing(HANGS);
+    let terminal = started(&stage);
+    terminal.until("Half of it.");
+    stage.0.write("script.toml", SAYS);
+    let first = kill(&stage);
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(0), true), "{}", ended.shown.text());
+    insta::assert_snapshot!(ended.shown.settled(), @"
+    Half of it.
+    <yellow bold>!<> The server is gone; waiting for it to come back. Ctrl-C twice leaves.
+    <dim>The server is back.<>
+    <dim>The turn was cut off; it goes on.<>
+
+    The other half.
+    <dim>0.0 s · SESSION<>
+    ");
+    assert_ne!(stage.pid(), Some(first));
+}
+
+#[test]
+fn nothing_is_printed_twice_into_a_pipe() {
+    let stage = AutoStage::playing(HANGS);
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let mut command = stage.0.command(&["ask", "work"]);
+    let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+    drop(command);
+    let mut answer = String::new();
+    until(&mut reader, &mut answer, "Half of it.\n");
+    stage.0.write("script.toml", SAYS);
+    kill(&stage);
+    std::io::Read::read_to_string(&mut reader, &mut answer).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert_eq!(answer, "Half of it.\n\nThe other half.\n", "{told}");
+    for line in ["The server is gone; waiting", "The server is back.", "The turn was cut off; it goes on."] {
+        assert_eq!(told.matches(line).count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn a_question_is_still_open_at_the_next_server() {
+    let stage = AutoStage::playing(ASKS);
+    let terminal = started(&stage);
+    terminal.until("o once");
+    stage.0.write("script.toml", SAYS);
+    kill(&stage);
+    let shown = terminal.until_so("the question once more", |shown| {
+        shown.has("The server is back.") && shown.current().contains("o once")
+    });
+    assert_eq!(shown.count("Change one.txt?"), 1, "{}", shown.text());
+    assert!(!stage.0.path("project/one.txt").exists());
+    terminal.press("o");
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(0), true), "{}", ended.shown.text());
+    insta::assert_snapshot!(ended.shown.settled(), @"
+    <bold>one.txt<> (new) <green>+1<> <red>-0<>
+    <cyan>  @@ -0,0 +1,1 @@<>
+    <green>  +new<>
+    <magenta bold>?<> <bold>Change one.txt?<><dim> The agent's `write_file` call.<>
+    <yellow bold>!<> The server is gone; waiting for it to come back. Ctrl-C twice leaves.
+    <dim>The server is back.<>
+      <green>yes<>
+    <green>✓<> Write one.txt
+
+    The other half.
+    <dim>1 file changed · 0.0 s · SESSION<>
+    ");
+    assert_eq!(stage.0.read("project/one.txt"), "new\n");
+}
+
+#[test]
+fn a_server_that_dies_each_time_is_given_up_on() {
+    let stage = AutoStage::playing(HANGS);
+    let terminal = started(&stage);
+    terminal.until("Half of it.");
+    for times in 1..=3 {
+        kill(&stage);
+        terminal.until_so("it goes on", |shown| shown.count("it goes on") == times);
+        terminal.until_so("half again", |shown| shown.count("Half of it.") == times + 1);
+    }
+    kill(&stage);
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(9), true), "{}", ended.shown.text());
+    assert!(ended.shown.has("hint: "), "{}", ended.shown.text());
+}
+
+#[test]
+fn a_server_that_was_told_to_stop_is_followed_by_another_one() {
+    let stage = AutoStage::playing(HANGS);
+    let terminal = started(&stage);
+    terminal.until("Half of it.");
+    stage.0.write("script.toml", SAYS);
+    assert_eq!(stage.0.run(&["stop"]).code, Some(0));
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(0), true), "{}", ended.shown.text());
+    insta::assert_snapshot!(ended.shown.settled(), @"
+    Half of it.
+    <yellow bold>!<> The server stops; waiting for it to come back. Ctrl-C twice leaves.
+    <dim>The server is back.<>
+    <dim>The turn was cut off; it goes on.<>
+
+    The other half.
+    <dim>0.0 s · SESSION<>
+    ");
+}
+
+#[test]
+fn a_question_outlives_a_server_that_was_told_to_stop() {
+    let stage = AutoStage::playing(ASKS);
+    let terminal = started(&stage);
+    terminal.until("o once");
+    stage.0.write("script.toml", SAYS);
+    assert_eq!(stage.0.run(&["stop"]).code, Some(0));
+    terminal.until_so("the question once more", |shown| {
+        shown.has("The server is back.") && shown.current().contains("o once")
+    });
+    terminal.press("n");
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(6), true), "{}", ended.shown.text());
+    assert!(!stage.0.path("project/one.txt").exists());
+}
+
+#[test]
+fn whoever_does_not_want_to_wait_leaves() {
+    let stage = AutoStage::playing(HANGS);
+    let terminal = started(&stage);
+    terminal.until("Half of it.");
+    // No server can be started any more: its script is gone.
+    std::fs::remove_file(stage.0.path("script.toml")).unwrap();
+    kill(&stage);
+    terminal.until("The server is gone");
+    terminal.press("\x03");
+    terminal.until("Ctrl-C again leaves.");
+    terminal.press("\x03");
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(7), true), "{}", ended.shown.text());
+}
+
+/// Reads until this was read.
+fn until(reader: &mut impl std::io::Read, read: &mut String, end: &str) {
+    let mut byte = [0];
+    while !read.ends_with(end) {
+        assert_eq!(reader.read(&mut byte).unwrap(), 1, "{read}");
+        read.push(char::from(byte[0]));
+    }
+}
