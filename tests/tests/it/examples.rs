@@ -4,7 +4,7 @@
 //! differs between two runs is left out of the comparison: ids count by their order, moments and durations not at
 //! all, and neither do messages that only pass. The workspace's place is replaced in what is written.
 
-mod recorder;
+pub(crate) mod recorder;
 
 use loggia_domain::{CommandMode, Policy, Preset};
 use loggia_tests::scripts::{self, twenty_lines};

@@ -26,6 +26,7 @@ mod redo;
 mod reports;
 mod restarts;
 mod retrieval;
+mod rpc;
 mod rules;
 mod searching;
 mod sessions;

@@ -60,6 +60,11 @@ pub(crate) const ROWS: &[Row] = &[
         "loggia-http",
         &["loggia-domain", "loggia-engine", "loggia-jsonrpc", "loggia-protocol-agent-server"],
     ),
+    // JSON-RPC's crate for its values alone: errors of calls, and JSON that belongs to somebody else.
+    product(
+        "loggia-rpc",
+        &["loggia-domain", "loggia-engine", "loggia-jsonrpc", "loggia-protocol-autohand", "loggia-wire"],
+    ),
     // Knows the protocol and nothing of the server: what it can do, every other client can.
     product("loggia-client", &["loggia-protocol-agent-server", "loggia-wire"]),
     // What people see in a terminal, as a client like any other.

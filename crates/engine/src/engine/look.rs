@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use loggia_domain::{
     ArgumentError, Decision, Demand, Event, JsonText, Policy, Seq, SessionId, ToolContext, ToolEffect,
-    ToolError, WorkspaceId,
+    ToolError, ToolSpec, WorkspaceId,
 };
 
 use crate::counts::Counts;
@@ -87,6 +87,14 @@ impl Engine {
     /// If there is none, or its directory or its policy cannot be used.
     pub async fn try_workspace(&self, id: WorkspaceId) -> Result<(), EngineError> {
         self.shared.open_workspace(id).await.map(drop)
+    }
+
+    /// What models are told about a workspace's tools.
+    ///
+    /// # Errors
+    /// If there is none, or its directory or its policy cannot be used.
+    pub async fn tools(&self, id: WorkspaceId) -> Result<Arc<[ToolSpec]>, EngineError> {
+        Ok(self.shared.open_workspace(id).await?.specs())
     }
 
     /// What a workspace's policy, or a draft of one, says to a call outside of any session.

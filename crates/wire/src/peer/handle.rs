@@ -15,6 +15,7 @@ use super::calls::{Answer, Calls, Failure, RawResult};
 use super::connection::Connection;
 use super::dispatch;
 use super::lane::Serving;
+use super::notice::Notice;
 use super::outbox::{Outbox, PushError, Sort};
 use super::stats::Counters;
 use super::{CallError, CloseReason, NotifyError, Router, Settings, Stats};
@@ -150,6 +151,27 @@ impl Peer {
         let dialect = &self.shared.settings.dialect;
         let write = |out: &mut Vec<u8>| write_notification(out, dialect, N::NAME, params);
         match self.shared.outbox.push(Sort::Own, &write).await {
+            Ok(()) => Ok(()),
+            Err(PushError::Closed | PushError::Full) => Err(NotifyError::Closed(self.close_reason())),
+            Err(PushError::Unsendable(reason)) => Err(NotifyError::Unsendable(reason)),
+        }
+    }
+
+    /// Tells the peer several things that belong together, waiting for room if it reads slowly.
+    ///
+    /// They reach the stream in one write and in this order, with nothing of anybody else between them: a peer that acts
+    /// on the first finds the rest there already. None of them is sent if one cannot be.
+    ///
+    /// # Errors
+    /// When the connection has ended or something is over the frame cap.
+    pub async fn tell(&self, notices: &[Notice]) -> Result<(), NotifyError> {
+        if notices.is_empty() {
+            return Ok(());
+        }
+        let dialect = &self.shared.settings.dialect;
+        let written: Result<Vec<Vec<u8>>, _> = notices.iter().map(|notice| notice.write(dialect)).collect();
+        let written = written.map_err(|error| NotifyError::Unsendable(error.to_string()))?;
+        match self.shared.outbox.push_together(&written).await {
             Ok(()) => Ok(()),
             Err(PushError::Closed | PushError::Full) => Err(NotifyError::Closed(self.close_reason())),
             Err(PushError::Unsendable(reason)) => Err(NotifyError::Unsendable(reason)),

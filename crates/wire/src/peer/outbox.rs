@@ -116,6 +116,17 @@ impl Outbox {
         }
     }
 
+    /// Adds several frames in one step, waiting for room: the writer takes all of them or none.
+    pub(super) async fn push_together(&self, bodies: &[Vec<u8>]) -> Result<(), PushError> {
+        loop {
+            let room = self.room.notified();
+            match self.append(bodies, self.limit, Sort::Own) {
+                Err(PushError::Full) => room.await,
+                done => return done,
+            }
+        }
+    }
+
     fn add<W>(&self, write: &W, limit: usize, sort: Sort) -> Result<(), PushError>
     where
         W: Fn(&mut Vec<u8>) -> Result<(), serde_json::Error> + ?Sized,
@@ -125,21 +136,23 @@ impl Outbox {
         body.clear();
         let added = write(&mut body)
             .map_err(|error| PushError::Unsendable(error.to_string()))
-            .and_then(|()| self.append(&body, limit, sort));
+            .and_then(|()| self.append(std::slice::from_ref(&body), limit, sort));
         if body.capacity() <= KEEP_CAPACITY {
             SCRATCH.set(body);
         }
         added
     }
 
-    fn append(&self, body: &[u8], limit: usize, sort: Sort) -> Result<(), PushError> {
+    fn append(&self, bodies: &[Vec<u8>], limit: usize, sort: Sort) -> Result<(), PushError> {
         let mut state = self.lock();
         state.check(limit)?;
         let whole_frames = state.buffer.len();
         let State { encoder, buffer, .. } = &mut *state;
-        if let Err(error) = encoder.encode(body, buffer) {
-            buffer.truncate(whole_frames);
-            return Err(PushError::Unsendable(error.to_string()));
+        for body in bodies {
+            if let Err(error) = encoder.encode(body, buffer) {
+                buffer.truncate(whole_frames);
+                return Err(PushError::Unsendable(error.to_string()));
+            }
         }
         if sort == Sort::Answer {
             state.answers += state.buffer.len() - whole_frames;

@@ -63,6 +63,35 @@ impl Router {
         self
     }
 
+    /// Serves a method whose handler holds something until its answer is on its way, for what must not come before it.
+    ///
+    /// The handler gives its outcome and what it holds; the latter is dropped once the answer is queued.
+    pub fn serve_holding<M, H, F, G>(mut self, handler: H) -> Self
+    where
+        M: Method,
+        H: Fn(Context, M::Params) -> F + Send + Sync + 'static,
+        F: Future<Output = (Result<M::Result, ErrorObject>, G)> + Send + 'static,
+        G: Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        let begin: Begin = Box::new(move |context, params, dialect, responder| {
+            match dialect.params(params).and_then(decode::<M::Params>) {
+                Ok(params) => {
+                    let handler = handler.clone();
+                    Ok(Box::pin(async move {
+                        let (outcome, held) = handler(context, params).await;
+                        responder.answer(outcome).await;
+                        drop(held);
+                    }))
+                }
+                Err(error) => Err(Box::new((error, responder))),
+            }
+        });
+        let route = Route { name: M::NAME, kind: Kind::Request, order: M::ORDER, begin };
+        self.routes.insert(M::NAME, route);
+        self
+    }
+
     /// Listens to a notification.
     pub fn listen<N, H, F>(mut self, handler: H) -> Self
     where

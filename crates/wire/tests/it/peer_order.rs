@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use loggia_jsonrpc::{Dialect, ErrorObject};
-use loggia_wire::peer::{CallError, CloseReason, Limits, PER_CALL, Peer, Router};
+use loggia_wire::peer::{CallError, CloseReason, Limits, Notice, PER_CALL, Peer, Router};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Semaphore;
 
@@ -359,4 +360,73 @@ async fn handlers_do_not_outlive_their_connection() {
     task.await.unwrap();
     tokio::task::yield_now().await;
     assert!(*dropped.lock().unwrap());
+}
+
+/// Keeps every write apart from the others.
+#[derive(Clone, Default)]
+struct Writes(Arc<Mutex<Vec<String>>>);
+
+impl tokio::io::AsyncWrite for Writes {
+    fn poll_write(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+        bytes: &[u8],
+    ) -> std::task::Poll<std::io::Result<usize>> {
+        self.0.lock().unwrap().push(String::from_utf8(bytes.to_vec()).unwrap());
+        std::task::Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+}
+
+/// With no room for more than one message at a time, three that are told one by one need three writes.
+#[tokio::test]
+async fn what_is_told_together_is_one_write() {
+    let writes = Writes::default();
+    let (near, _far) = tokio::io::duplex(64);
+    let mut settings = settings(Dialect::STANDARD);
+    settings.limits = Limits { outbox_bytes: 1, ..Limits::default() };
+    let codec = loggia_wire::framing::Lines::new(1 << 16);
+    let (peer, connection) = loggia_wire::peer::connect(near, writes.clone(), codec, settings, Router::new());
+    let task = tokio::spawn(connection.run());
+    for number in 1..=3 {
+        peer.notify::<Told>(&number).await.unwrap();
+    }
+    let notices: Vec<Notice> = (4..=6).map(|number| Notice::new::<Told>(&number).unwrap()).collect();
+    peer.tell(&notices).await.unwrap();
+    peer.close();
+    task.await.unwrap();
+    let writes = writes.0.lock().unwrap();
+    let lines: Vec<usize> = writes.iter().map(|write| write.lines().count()).collect();
+    assert_eq!(lines, [1, 1, 1, 3]);
+    assert!(writes[3].starts_with(r#"{"jsonrpc":"2.0","method":"told","params":4}"#), "{}", writes[3]);
+}
+
+/// A handler starts something that tells of itself; its answer comes first all the same.
+#[tokio::test]
+async fn what_a_handler_holds_is_let_go_after_its_answer() {
+    struct Held(Peer);
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.0.notify::<Told>(&7).now_or_never().unwrap().unwrap();
+        }
+    }
+    let router = Router::new()
+        .serve_holding::<Abort, _, _, _>(|context, _| async move { (Ok(true), Held(context.peer)) });
+    let (_peer, _task, mut far) = peer_with_buffer(settings(Dialect::STANDARD), router, 1 << 10);
+    far.send(r#"{"jsonrpc":"2.0","id":1,"method":"abort"}"#).await;
+    assert_eq!(far.line().await, r#"{"jsonrpc":"2.0","id":1,"result":true}"#);
+    assert_eq!(far.line().await, r#"{"jsonrpc":"2.0","method":"told","params":7}"#);
 }

@@ -29,8 +29,8 @@ const PROJECT: &str = "/home/you/project";
 const PASSING: [&str; 3] = ["assistant.token", "assistant.thinking", "tool.output"];
 
 /// A door in front of a whole engine. It goes when it is dropped.
-pub(super) struct House {
-    pub(super) world: World,
+pub(crate) struct House {
+    pub(crate) world: World,
     address: SocketAddr,
     token: String,
     server: tokio::task::JoinHandle<()>,
@@ -44,7 +44,7 @@ impl Drop for House {
 
 impl House {
     /// Starts one with these files and a model that replies by this script.
-    pub(super) async fn start(files: &[(&str, &str)], script: &str) -> Self {
+    pub(crate) async fn start(files: &[(&str, &str)], script: &str) -> Self {
         let world = world_with(files, script).await;
         let parts = Parts {
             engine: world.engine.clone(),
@@ -69,7 +69,7 @@ impl House {
     }
 
     /// Opens a session and says hello on its stream.
-    pub(super) async fn join(&self, preset: Preset, capabilities: &[&str]) -> Wire {
+    pub(crate) async fn join(&self, preset: Preset, capabilities: &[&str]) -> Wire {
         let session = self.world.open(preset).await;
         let path = format!("/v1/sessions/{session}/stream");
         let socket = self.connect(&path).await;
@@ -90,7 +90,7 @@ impl House {
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// A client that writes down what it says and hears.
-pub(super) struct Wire {
+pub(crate) struct Wire {
     socket: Socket,
     session: SessionId,
     capabilities: Vec<String>,
@@ -99,8 +99,13 @@ pub(super) struct Wire {
 }
 
 impl Wire {
+    /// The session it is on.
+    pub(crate) fn session(&self) -> SessionId {
+        self.session
+    }
+
     /// Comes back after an event, as after a cut.
-    pub(super) async fn reconnect(&mut self, house: &House, after: u64) {
+    pub(crate) async fn reconnect(&mut self, house: &House, after: u64) {
         let path = format!("/v1/sessions/{}/stream?after={after}", self.session);
         self.socket = house.connect(&path).await;
         self.hello(&path).await;
@@ -114,17 +119,17 @@ impl Wire {
         self.until("session.state").await;
     }
 
-    pub(super) async fn say(&mut self, message: Value) {
+    pub(crate) async fn say(&mut self, message: Value) {
         self.socket.send(Message::text(message.to_string())).await.unwrap();
         self.tape.push(format!(r#"{{"from":"client","message":{message}}}"#));
     }
 
-    pub(super) async fn prompt(&mut self, text: &str) {
+    pub(crate) async fn prompt(&mut self, text: &str) {
         self.say(json!({"type": "client.user_message", "message": text})).await;
     }
 
     /// Hears until a message of this type.
-    pub(super) async fn until(&mut self, kind: &str) -> Value {
+    pub(crate) async fn until(&mut self, kind: &str) -> Value {
         loop {
             let frame = tokio::time::timeout(PATIENCE, self.socket.next()).await;
             let frame = frame.unwrap_or_else(|_| panic!("no `{kind}` comes after {:?}", self.tape.last()));
@@ -138,13 +143,13 @@ impl Wire {
     }
 
     /// Hears until the turn is over.
-    pub(super) async fn until_done(&mut self) {
+    pub(crate) async fn until_done(&mut self) {
         self.until("assistant.message_final").await;
         self.until("session.state").await;
     }
 
     /// Compares what happened with the transcript of this name, or writes it.
-    pub(super) fn check(self, name: &str, house: &House) {
+    pub(crate) fn check(self, name: &str, house: &House) {
         let root = house.world.root().to_str().unwrap();
         let lines = self.tape.iter().map(|line| line.replace(root, PROJECT) + "\n");
         let text: String = lines.collect();

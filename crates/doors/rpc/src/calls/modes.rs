@@ -1,0 +1,140 @@
+//! Switches: how much is asked, planning, preview, the model.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loggia_domain::Preset;
+use loggia_jsonrpc::{ErrorObject, FieldError};
+use loggia_protocol_autohand::{
+    ApplyFlagSettingsParams, ApplyFlagSettingsResult, MaxThinkingTokensSetParams, MaxThinkingTokensSetResult,
+    ModelSetParams, ModelSetResult, PermissionModeSetParams, PermissionModeSetResult, PlanModeSetParams,
+    SetContextCompactParams, SetContextCompactResult, SuccessResult, YoloSetParams, YoloSetResult,
+};
+use loggia_wire::peer::Context;
+use serde_json::Value;
+
+use crate::approvals::{Approvals, Yolo};
+use crate::commands::set_model;
+use crate::door::Door;
+
+pub(super) async fn permission_mode(
+    door: Arc<Door>,
+    _: Context,
+    params: PermissionModeSetParams,
+) -> Result<PermissionModeSetResult, ErrorObject> {
+    let before = door.wishes().approvals.clone();
+    let previous_mode = before.mode();
+    // A mode is one of all: setting another ends planning.
+    let wanted = before.planning(false).with_mode(params.mode);
+    let success = match wanted {
+        Some(wanted) => set(&door, wanted).await?,
+        None => false,
+    };
+    let current_mode = door.wishes().approvals.mode();
+    Ok(PermissionModeSetResult { success, current_mode, previous_mode })
+}
+
+pub(super) async fn plan_mode(
+    door: Arc<Door>,
+    _: Context,
+    params: PlanModeSetParams,
+) -> Result<SuccessResult, ErrorObject> {
+    let wanted = door.wishes().approvals.clone().planning(params.enabled);
+    Ok(SuccessResult { success: set(&door, wanted).await? })
+}
+
+/// Sets how much is asked, if that can hold here: what refuses questions needs a policy that asks them.
+async fn set(door: &Door, wanted: Approvals) -> Result<bool, ErrorObject> {
+    let holds = !wanted.needs_questions() || wanted.holds_under(preset(door).await?);
+    if holds {
+        door.wishes().approvals = wanted;
+    }
+    Ok(holds)
+}
+
+/// The preset in force.
+async fn preset(door: &Door) -> Result<Preset, ErrorObject> {
+    let place = door.place();
+    if let Some(preset) = place.teller().state.opened.preset {
+        return Ok(preset);
+    }
+    let (engine, workspace) = (door.parts.engine.clone(), place.workspace.id);
+    let policy = tokio::task::spawn_blocking(move || engine.policy(workspace)).await;
+    let policy = policy.map_err(ErrorObject::internal)?.map_err(ErrorObject::internal)?;
+    Ok(policy.preset)
+}
+
+pub(super) async fn flag_settings(
+    door: Arc<Door>,
+    _: Context,
+    params: ApplyFlagSettingsParams,
+) -> Result<ApplyFlagSettingsResult, ErrorObject> {
+    let Value::Object(settings) = &params.settings.0 else {
+        return Err(ErrorObject::invalid_params(FieldError::at("settings", "must be an object")));
+    };
+    let mut applied_settings = Vec::new();
+    if let Some(preview) = settings.get("previewMode") {
+        let Value::Bool(preview) = preview else {
+            let error = FieldError::at("previewMode", "must be true or false").inside("settings");
+            return Err(ErrorObject::invalid_params(error));
+        };
+        door.wishes().preview = *preview;
+        applied_settings.push("previewMode".to_owned());
+    }
+    Ok(ApplyFlagSettingsResult { success: true, applied_settings })
+}
+
+pub(super) async fn model(
+    door: Arc<Door>,
+    _: Context,
+    params: ModelSetParams,
+) -> Result<ModelSetResult, ErrorObject> {
+    let place = door.place();
+    let set = set_model(&door, &place, params.model.as_deref()).await;
+    if let Err(why) = &set {
+        tracing::debug!(%why, "a model was not chosen");
+    }
+    let current_model = Some(place.teller().model.name.clone());
+    Ok(ModelSetResult { success: set.is_ok(), current_model })
+}
+
+/// No model here takes such a budget, and saying otherwise would mislead.
+pub(super) async fn thinking_tokens(
+    _: Arc<Door>,
+    _: Context,
+    _: MaxThinkingTokensSetParams,
+) -> Result<MaxThinkingTokensSetResult, ErrorObject> {
+    Ok(MaxThinkingTokensSetResult { success: false, current_max_thinking_tokens: None })
+}
+
+/// Long conversations are always shortened when they have to be; the answer says what is in force.
+pub(super) async fn context_compact(
+    _: Arc<Door>,
+    _: Context,
+    _: SetContextCompactParams,
+) -> Result<SetContextCompactResult, ErrorObject> {
+    Ok(SetContextCompactResult { enabled: true })
+}
+
+pub(super) async fn yolo(
+    door: Arc<Door>,
+    _: Context,
+    params: YoloSetParams,
+) -> Result<YoloSetResult, ErrorObject> {
+    if door.is_closing() {
+        return Ok(YoloSetResult { success: false, expires_in: None });
+    }
+    let pattern = params.pattern.trim();
+    // An empty pattern takes every standing yes back, also that of the mode.
+    if pattern.is_empty() {
+        let mut wishes = door.wishes();
+        wishes.approvals = Approvals::default().planning(wishes.approvals.is_planning());
+        return Ok(YoloSetResult { success: true, expires_in: None });
+    }
+    let yolo = Yolo::parse(Some(pattern))
+        .map_err(|error| ErrorObject::invalid_params(FieldError::at("pattern", error.to_string())))?;
+    let expires_in = params.timeout_seconds;
+    let mut wishes = door.wishes();
+    wishes.approvals = wishes.approvals.clone().with_yolo(Some(yolo), expires_in.map(Duration::from_secs));
+    Ok(YoloSetResult { success: true, expires_in })
+}

@@ -1,0 +1,35 @@
+//! `shutdown`, which one desktop client calls before it closes the streams.
+
+use std::sync::Arc;
+
+use loggia_jsonrpc::{ErrorObject, Method, NoParams, Order};
+use loggia_protocol_autohand::SuccessResult;
+use loggia_wire::peer::Context;
+
+use crate::door::Door;
+
+/// Under its bare name.
+pub(super) struct Shutdown;
+
+impl Method for Shutdown {
+    const NAME: &'static str = "shutdown";
+    const ORDER: Order = Order::Urgent;
+    type Params = NoParams;
+    type Result = SuccessResult;
+}
+
+/// Under the name all others have.
+pub(super) struct AutohandShutdown;
+
+impl Method for AutohandShutdown {
+    const NAME: &'static str = "autohand.shutdown";
+    const ORDER: Order = Order::Urgent;
+    type Params = NoParams;
+    type Result = SuccessResult;
+}
+
+/// Answers; everything ends once the answer is on its way.
+pub(super) async fn shutdown(door: Arc<Door>, _: Context, _: NoParams) -> Result<SuccessResult, ErrorObject> {
+    door.leave.cancel();
+    Ok(SuccessResult { success: true })
+}

@@ -1,0 +1,145 @@
+//! Calls of tools: announced, begun, heard, ended.
+
+use loggia_domain::{CallId, FileChange, OutputStream, Timestamp, ToolCall, ToolOutcome};
+use loggia_protocol_autohand as wire;
+
+use crate::tell::moment::moment;
+use crate::tell::said::Said;
+use crate::tell::{Teller, names};
+
+/// A call without an end.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) call: wire::ToolCall,
+    /// The engine's name of the tool.
+    pub(super) tool: String,
+    announced: bool,
+    started: bool,
+    /// Whether somebody was asked and said yes.
+    pub(super) allowed: bool,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub(super) struct Ended<'a> {
+    pub(super) outcome: &'a ToolOutcome,
+    pub(super) files: &'a [FileChange],
+    pub(super) is_command: bool,
+    pub(super) milliseconds: &'a u64,
+}
+
+impl Teller {
+    pub(super) fn tool_requested(&mut self, call: &ToolCall) {
+        let Some(turn) = &mut self.turn else { return };
+        let known = Call {
+            call: names::call(call),
+            tool: call.tool.clone(),
+            announced: false,
+            started: false,
+            allowed: false,
+        };
+        turn.calls.insert(call.id, known);
+    }
+
+    /// Says that a call is about to be made; it may still be refused.
+    pub(super) fn announce_tool(&mut self, id: CallId, at: Timestamp, said: &mut Said) {
+        let Some(call) = self.turn.as_mut().and_then(|turn| turn.calls.get_mut(&id)) else { return };
+        if !std::mem::replace(&mut call.announced, true) {
+            said.say::<wire::HookPreTool>(&wire::HookPreToolParams {
+                tool_id: call.call.id.clone(),
+                tool_name: call.call.name.clone(),
+                args: call.call.args.clone(),
+                timestamp: moment(at),
+            });
+        }
+    }
+
+    pub(super) fn start_tool(&mut self, id: CallId, at: Timestamp, said: &mut Said) {
+        self.announce_tool(id, at, said);
+        let Some(turn) = &mut self.turn else { return };
+        let Some(call) = turn.calls.get_mut(&id) else { return };
+        if !std::mem::replace(&mut call.started, true) {
+            turn.tool_calls += 1;
+            said.say::<wire::ToolStart>(&wire::ToolStartParams {
+                tool_id: call.call.id.clone(),
+                tool_name: call.call.name.clone(),
+                args: call.call.args.clone(),
+                timestamp: moment(at),
+            });
+        }
+    }
+
+    pub(super) fn tool_output(
+        &mut self,
+        id: CallId,
+        stream: OutputStream,
+        chunk: &str,
+        now: Timestamp,
+        said: &mut Said,
+    ) {
+        let Some(call) = self.turn.as_ref().and_then(|turn| turn.calls.get(&id)) else { return };
+        said.say::<wire::ToolUpdate>(&wire::ToolUpdateParams {
+            tool_id: call.call.id.clone(),
+            tool_name: Some(call.call.name.clone()),
+            output: chunk.to_owned(),
+            stream: match stream {
+                OutputStream::Stdout => wire::OutputStream::Stdout,
+                OutputStream::Stderr => wire::OutputStream::Stderr,
+            },
+            timestamp: moment(now),
+        });
+    }
+
+    pub(super) fn tool_ended(&mut self, id: CallId, ended: &Ended<'_>, at: Timestamp, said: &mut Said) {
+        let Some(call) = self.turn.as_ref().and_then(|turn| turn.calls.get(&id)) else { return };
+        let is_told = match ended.outcome {
+            ToolOutcome::Succeeded { .. } => true,
+            // What cannot even be tried was never begun; what somebody allowed and could not be done was.
+            ToolOutcome::Failed { .. } => call.started || call.allowed,
+            ToolOutcome::Denied { .. } | ToolOutcome::Cancelled => call.started,
+        };
+        if is_told {
+            self.start_tool(id, at, said);
+        }
+        let Some(call) = self.turn.as_mut().and_then(|turn| turn.calls.remove(&id)) else { return };
+        if is_told {
+            tell_end(&call.call, ended, at, said);
+        }
+    }
+}
+
+fn tell_end(call: &wire::ToolCall, ended: &Ended<'_>, at: Timestamp, said: &mut Said) {
+    for change in ended.files {
+        said.say::<wire::HookFileModified>(&wire::HookFileModifiedParams {
+            file_path: change.path.clone(),
+            change_type: names::change_type(change.kind()),
+            tool_id: call.id.clone(),
+            timestamp: moment(at),
+        });
+    }
+    let (success, output, error) = match ended.outcome {
+        ToolOutcome::Succeeded { output } => (true, Some(output.clone()), None),
+        // What a failed command printed is worth as much as that of any other.
+        ToolOutcome::Failed { message } => {
+            (false, ended.is_command.then(|| message.clone()), Some(message.clone()))
+        }
+        ToolOutcome::Denied { reason } => (false, None, Some(reason.clone())),
+        ToolOutcome::Cancelled => (false, None, Some("cancelled".to_owned())),
+    };
+    said.say::<wire::HookPostTool>(&wire::HookPostToolParams {
+        tool_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        success,
+        duration: (*ended.milliseconds).into(),
+        output: output.clone(),
+        timestamp: moment(at),
+    });
+    said.say::<wire::ToolEnd>(&wire::ToolEndParams {
+        tool_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        success,
+        output,
+        error,
+        timestamp: moment(at),
+    });
+}

@@ -1,0 +1,252 @@
+//! The beginning and the end of a turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loggia_domain::{
+    Actor, ApprovalId, CallId, Instruction, PatchId, Timestamp, TurnEnd, TurnFailure, TurnId, Usage,
+};
+use loggia_protocol_autohand::{self as wire, AgentEndReason, TokensUsageStatus, TurnEndReason, codes};
+
+use crate::launch::EndOfTurn;
+use crate::tell::Teller;
+use crate::tell::message::{Held, Open};
+use crate::tell::moment::{between, moment};
+use crate::tell::said::{Said, notice};
+use crate::tell::tool::Call;
+
+/// A turn as the client knows it.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) id: TurnId,
+    began: Timestamp,
+    /// Whether this client began it.
+    pub(super) mine: bool,
+    /// Where changes are collected, if they are.
+    pub(super) batch: Option<wire::BatchId>,
+    /// The files of the collection, each with its change's name.
+    pub(super) changes: Vec<(String, wire::ChangeId)>,
+    /// What files hold that are about to be changed, as far as it is needed.
+    pub(super) bases: BTreeMap<PatchId, Vec<u8>>,
+    /// The message under way.
+    pub(super) message: Option<Open>,
+    /// A message whose end is told together with the turn's.
+    pub(super) held: Option<Held>,
+    /// Calls without an end.
+    pub(super) calls: BTreeMap<CallId, Call>,
+    /// Which question is about which call.
+    pub(super) asked: BTreeMap<ApprovalId, CallId>,
+    /// Questions the client was asked and nobody has answered.
+    pub(super) questions: BTreeSet<ApprovalId>,
+    /// How many calls were carried out.
+    pub(super) tool_calls: u64,
+}
+
+/// How a turn ends.
+#[derive(Debug)]
+pub(super) struct Closing {
+    usage: Usage,
+    reason: TurnEndReason,
+    marker: AgentEndReason,
+    /// What the user must know.
+    error: Option<(i64, String)>,
+    /// Whether that is a failure of the agent.
+    failed: bool,
+}
+
+impl Closing {
+    /// The client, or whoever else, stopped it.
+    pub(super) fn aborted(usage: Usage) -> Self {
+        let (reason, marker) = (TurnEndReason::Aborted, AgentEndReason::Aborted);
+        Self { usage, reason, marker, error: None, failed: false }
+    }
+
+    /// The model had nothing more to do.
+    pub(super) fn completed(usage: Usage) -> Self {
+        let (reason, marker) = (TurnEndReason::Completed, AgentEndReason::Completed);
+        Self { usage, reason, marker, error: None, failed: false }
+    }
+
+    fn of(end: &TurnEnd, usage: Usage) -> Self {
+        let completed = Self::completed(usage);
+        match end {
+            TurnEnd::Done => completed,
+            TurnEnd::Cancelled | TurnEnd::Interrupted => Self::aborted(usage),
+            TurnEnd::StepLimit => {
+                let message = "the turn took as many steps as it may".to_owned();
+                Self { error: Some((codes::EXECUTION_ERROR, message)), ..completed }
+            }
+            TurnEnd::BudgetLimit => {
+                let message = "the turn used up its budget".to_owned();
+                Self { error: Some((codes::EXECUTION_ERROR, message)), ..completed }
+            }
+            TurnEnd::Failed(failure) => {
+                let (code, message) = match failure {
+                    TurnFailure::Model { message, .. } | TurnFailure::Retrieval { message } => {
+                        (codes::EXECUTION_ERROR, message)
+                    }
+                    TurnFailure::Policy { message } => (codes::PERMISSION_DENIED, message),
+                    TurnFailure::Internal { message } => (codes::INTERNAL_ERROR, message),
+                };
+                let error = Some((code, message.clone()));
+                Self { error, failed: true, marker: AgentEndReason::Error, ..completed }
+            }
+        }
+    }
+}
+
+impl Turn {
+    fn new(id: TurnId, began: Timestamp, mine: bool, preview: bool) -> Self {
+        Self {
+            id,
+            began,
+            mine,
+            batch: preview.then(|| batch_id(id)),
+            changes: Vec::new(),
+            bases: BTreeMap::new(),
+            message: None,
+            held: None,
+            calls: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            questions: BTreeSet::new(),
+            tool_calls: 0,
+        }
+    }
+}
+
+/// A turn collects at most once, so its id names the collection.
+fn batch_id(turn: TurnId) -> wire::BatchId {
+    wire::BatchId(format!("changes_{turn}"))
+}
+
+impl Teller {
+    pub(super) fn begin_turn(
+        &mut self,
+        id: TurnId,
+        instruction: &Instruction,
+        by: &Actor,
+        at: Timestamp,
+        said: &mut Said,
+    ) {
+        let mine = matches!(by, Actor::Client { id, .. } if *id == self.listener);
+        let turn = Turn::new(id, at, mine, instruction.preview);
+        self.place.began(id);
+        said.say::<wire::TurnStart>(&wire::TurnStartParams {
+            turn_id: wire::TurnId(id.to_string()),
+            session_id: self.session_id(),
+            instruction: instruction.text.clone(),
+            timestamp: moment(at),
+        });
+        if mine {
+            self.preface.drain(..).for_each(|error| said.say::<wire::Error>(&error));
+        }
+        if let Some(batch) = &turn.batch {
+            said.say::<wire::ChangesBatchStart>(&wire::ChangesBatchStartParams {
+                batch_id: batch.clone(),
+                turn_id: wire::TurnId(id.to_string()),
+                timestamp: moment(at),
+            });
+        }
+        said.say::<wire::HookPrePrompt>(&wire::HookPrePromptParams {
+            instruction: instruction.text.clone(),
+            mentioned_files: crate::prompt::mentioned_files(instruction),
+            timestamp: moment(at),
+        });
+        self.turn = Some(turn);
+    }
+
+    pub(super) fn turn_ended(
+        &mut self,
+        id: Option<TurnId>,
+        end: &TurnEnd,
+        usage: Usage,
+        at: Timestamp,
+        said: &mut Said,
+    ) {
+        if self.turn.as_ref().is_some_and(|turn| Some(turn.id) == id) {
+            self.close_turn(&Closing::of(end, usage), at, said);
+        } else if let Some(id) = id {
+            self.end_offer(id);
+        }
+    }
+
+    /// Everything that ends a turn, in the order clients count on.
+    pub(super) fn close_turn(&mut self, closing: &Closing, at: Timestamp, said: &mut Said) {
+        let Some(mut turn) = self.turn.take() else { return };
+        self.place.ended(turn.id);
+        self.tell_error(closing, at, said);
+        if let Some(batch_id) = turn.batch.clone() {
+            let change_count = self.state.batch.as_ref().map_or(0, |batch| batch.patches.len()) as u64;
+            said.say::<wire::ChangesBatchEnd>(&wire::ChangesBatchEndParams {
+                batch_id,
+                change_count,
+                timestamp: moment(at),
+            });
+        }
+        let tokens = closing.usage.input.saturating_add(closing.usage.output);
+        let tokens = (tokens > 0).then_some(tokens);
+        let duration = between(turn.began, at);
+        let response = wire::HookPostResponseParams {
+            tokens_used: tokens.unwrap_or(0),
+            tokens_usage_status: Some(TokensUsageStatus::of(tokens)),
+            tool_calls_count: turn.tool_calls,
+            duration: duration.into(),
+            timestamp: moment(at),
+        };
+        said.say::<wire::HookStop>(&response);
+        said.say::<wire::HookPostResponse>(&response);
+        turn.end_message(closing.reason == TurnEndReason::Aborted, at, said);
+        said.say::<wire::TurnEnd>(&wire::TurnEndParams::new(
+            wire::TurnId(turn.id.to_string()),
+            self.session_id(),
+            tokens,
+            duration,
+            self.context_percent().into(),
+            closing.reason,
+            moment(at),
+        ));
+        said.notices.extend(end_of_turn(self.end_of_turn, self.session_id(), closing.marker, at));
+    }
+
+    fn tell_error(&self, closing: &Closing, at: Timestamp, said: &mut Said) {
+        let Some((code, message)) = &closing.error else { return };
+        if closing.failed {
+            said.say::<wire::HookSessionError>(&wire::HookSessionErrorParams {
+                error: message.clone(),
+                code: Some(code.to_string()),
+                context: None,
+                timestamp: moment(at),
+            });
+        }
+        said.say::<wire::Error>(&wire::ErrorParams {
+            code: *code,
+            message: message.clone(),
+            recoverable: true,
+            error_type: None,
+            timestamp: moment(at),
+        });
+    }
+
+    pub(crate) fn session_id(&self) -> wire::SessionId {
+        wire::SessionId(self.session.to_string())
+    }
+}
+
+/// What tells a client that waits for more than `turnEnd` that the turn is over.
+pub(crate) fn end_of_turn(
+    how: EndOfTurn,
+    session_id: wire::SessionId,
+    reason: AgentEndReason,
+    at: Timestamp,
+) -> Option<loggia_wire::peer::Notice> {
+    let timestamp = moment(at);
+    match how {
+        EndOfTurn::Marker => {
+            let marker = wire::EndOfTurnMarker::new(session_id, reason, timestamp);
+            Some(notice::<wire::Ping>(&wire::PingParams::EndOfTurn(marker)))
+        }
+        EndOfTurn::AgentEnd => {
+            Some(notice::<wire::AgentEnd>(&wire::AgentEndParams { session_id, reason, timestamp }))
+        }
+        EndOfTurn::Answer => None,
+    }
+}

@@ -1,0 +1,145 @@
+//! Questions: asked, answered, left unanswered.
+
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use loggia_rpc::{Launch, PermissionTimers};
+use serde_json::json;
+
+use crate::support::{Client, world};
+
+/// Writes a file, then says that it did.
+pub(crate) const WRITE: &str = r#"
+    [[reply]]
+    parts = [
+        { text = "Writing. " },
+        { call = { tool = "write_file", arguments = { path = "new.txt", content = "hello\n" } } },
+    ]
+    [[reply]]
+    parts = [{ text = "Done." }]
+"#;
+
+const RUN: &str = r#"
+    [[reply]]
+    parts = [{ call = { tool = "run_command", arguments = { command = "rm -r build", reason = "It is old." } } }]
+    [[reply]]
+    parts = [{ text = "As you like." }]
+"#;
+
+#[tokio::test]
+async fn a_call_that_is_allowed() {
+    let world = world(WRITE).await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Write"})).await;
+    let id = client.until("permissionRequest").await["requestId"].clone();
+    client.call("getState", json!({})).await;
+    client.call("permissionAcknowledged", json!({"requestId": id})).await;
+    client.call("permissionResponse", json!({"requestId": id, "allowed": true})).await;
+    client.until("ping").await;
+    client.call("permissionResponse", json!({"requestId": id, "allowed": false})).await;
+    assert_snapshot!(client.text());
+    assert_eq!(world.read("new.txt"), "hello\n");
+}
+
+#[tokio::test]
+async fn a_call_that_is_denied_is_not_told_as_started() {
+    let world = world(RUN).await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Clean up"})).await;
+    let id = client.until("permissionRequest").await["requestId"].clone();
+    client.call("permissionResponse", json!({"requestId": id, "decision": "deny_once"})).await;
+    client.until("ping").await;
+    assert_snapshot!(client.text());
+}
+
+#[tokio::test]
+async fn an_alternative_is_told_to_the_model() {
+    let world = world(&RUN.replace(
+        "[[reply]]\n    parts = [{ text",
+        "[[reply]]\n    expect = \"mv build old\"\n    parts = [{ text",
+    ))
+    .await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Clean up"})).await;
+    let id = client.until("permissionRequest").await["requestId"].clone();
+    let answer = json!({"requestId": id, "decision": "alternative", "alternative": "mv build old"});
+    assert_eq!(client.call("permissionResponse", answer).await, json!({"success": true}));
+    assert_eq!(client.until("messageEnd").await["content"], "As you like.");
+}
+
+/// An answer for the session is not asked for again in it.
+#[tokio::test]
+async fn an_answer_for_the_session_holds_in_it() {
+    let world = world(&format!("{WRITE}{WRITE}")).await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Write"})).await;
+    let id = client.until("permissionRequest").await["requestId"].clone();
+    client.call("permissionResponse", json!({"requestId": id, "decision": "allow_session"})).await;
+    client.until("ping").await;
+    std::fs::remove_file(world.root().join("new.txt")).unwrap();
+    client.text();
+    client.turn("Write again").await;
+    assert!(!client.text().contains("permissionRequest"));
+    assert_eq!(world.read("new.txt"), "hello\n");
+}
+
+async fn timed(timers: PermissionTimers) -> (loggia_tests::World, Client) {
+    let world = world(WRITE).await;
+    let launch = Launch { permission_timers: Some(timers), ..Launch::new(world.root()) };
+    let mut client = Client::launch(&world, launch).await;
+    client.text();
+    (world, client)
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_acknowledges_expires_where_that_is_wanted() {
+    let hour = Duration::from_secs(3600);
+    let (_world, mut client) = timed(PermissionTimers { acknowledge: Duration::ZERO, answer: hour }).await;
+    client.call("prompt", json!({"message": "Write"})).await;
+    let id = client.until("permissionRequest").await["requestId"].clone();
+    client.until("ping").await;
+    client.call("permissionResponse", json!({"requestId": id, "allowed": true})).await;
+    client.call("permissionAcknowledged", json!({"requestId": id})).await;
+    assert_snapshot!(client.text());
+}
+
+#[tokio::test]
+async fn a_question_that_was_seen_and_not_answered_expires_later() {
+    let hour = Duration::from_secs(3600);
+    let (_world, mut client) = timed(PermissionTimers { acknowledge: hour, answer: Duration::ZERO }).await;
+    client.call("prompt", json!({"message": "Write"})).await;
+    let id = client.until("permissionRequest").await["requestId"].clone();
+    assert_eq!(client.call("getState", json!({})).await["status"], "waiting_permission");
+    assert_eq!(
+        client.call("permissionAcknowledged", json!({"requestId": id})).await,
+        json!({"success": true})
+    );
+    assert_eq!(client.until("messageEnd").await["content"], "Done.");
+}
+
+#[tokio::test]
+async fn an_abort_denies_what_is_asked() {
+    let world = world(WRITE).await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Write"})).await;
+    let id = client.until("permissionRequest").await["requestId"].clone();
+    client.call("prompt", json!({"message": "Another"})).await;
+    client.call("abort", json!({})).await;
+    client.until("ping").await;
+    client.call("permissionResponse", json!({"requestId": id, "allowed": true})).await;
+    assert_snapshot!(client.text());
+    assert!(!world.root().join("new.txt").exists());
+}
+
+#[tokio::test]
+async fn answers_to_questions_nobody_asked_are_no_errors() {
+    let world = world("").await;
+    let mut client = Client::start(&world).await;
+    client.call("permissionResponse", json!({"requestId": "perm_1", "allowed": true})).await;
+    client.call("permissionAcknowledged", json!({"requestId": "perm_1"})).await;
+    client.call("permissionResponse", json!({"requestId": "perm_1"})).await;
+    client.call("permissionResponse", json!({"requestId": "perm_1", "decision": "alternative"})).await;
+    client.call("directoryAccessResponse", json!({"requestId": "dir_1", "granted": true})).await;
+    client.call("directoryAccessAcknowledged", json!({"requestId": "dir_1"})).await;
+    assert_snapshot!(client.text());
+}

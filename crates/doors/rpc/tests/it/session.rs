@@ -1,0 +1,84 @@
+//! Another session on the same connection.
+
+use insta::assert_snapshot;
+use loggia_domain::{Abilities, Role, SessionId};
+use loggia_rpc::{Launch, StartWith};
+use serde_json::json;
+
+use crate::support::{Client, world};
+
+#[tokio::test]
+async fn a_reset_begins_a_new_session() {
+    let world = world("[[reply]]\nparts = [{ text = \"Hello.\" }]").await;
+    let mut client = Client::start(&world).await;
+    client.turn("Hello?").await;
+    client.text();
+    client.call("getState", json!({})).await;
+    client.call("reset", json!({})).await;
+    client.until("hook.sessionStart").await;
+    client.call("getState", json!({})).await;
+    client.call("getMessages", json!({})).await;
+    assert_snapshot!(client.text());
+}
+
+#[tokio::test]
+async fn a_reset_in_the_middle_of_a_turn_ends_it_first() {
+    let world = world(
+        "[[reply]]\nparts = [{ text = \"So\" }, { hang = true }]\n[[reply]]\nparts = [{ text = \"New.\" }]",
+    )
+    .await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Go"})).await;
+    client.until("messageUpdate").await;
+    client.call("reset", json!({})).await;
+    client.until("hook.sessionStart").await;
+    client.turn("Again").await;
+    assert_snapshot!(client.text());
+}
+
+#[tokio::test]
+async fn a_saved_session_goes_on() {
+    let world = world("[[reply]]\nrepeat = 2\nparts = [{ text = \"Hello.\" }]").await;
+    let mut client = Client::start(&world).await;
+    client.turn("Hello?").await;
+    let first = client.call("getState", json!({})).await["sessionId"].clone();
+    client.call("reset", json!({})).await;
+    client.until("hook.sessionStart").await;
+    client.text();
+    client.call("session.attach", json!({"sessionId": first})).await;
+    client.until("hook.sessionStart").await;
+    client.call("getState", json!({})).await;
+    client.call("session.attach", json!({"sessionId": SessionId::from_bytes([7; 16]).to_string()})).await;
+    client.call("session.attach", json!({"sessionId": "nobody"})).await;
+    client.turn("Once more").await;
+    assert_snapshot!(client.text());
+}
+
+#[tokio::test]
+async fn a_launch_may_name_a_session_or_want_the_latest() {
+    let world = world("").await;
+    let id = world.open(loggia_domain::Preset::Ask).await;
+    for session in [StartWith::Resume(id), StartWith::Latest] {
+        let mut client = Client::launch(&world, Launch { session, ..Launch::new(world.root()) }).await;
+        assert!(client.text().contains("hook.sessionStart {\"sessionType\":\"resume\""));
+        assert_eq!(client.call("getState", json!({})).await["sessionId"], id.to_string());
+    }
+}
+
+/// Who comes in the middle hears what is under way, with the question in full.
+#[tokio::test]
+async fn who_comes_to_a_running_turn_hears_what_is_under_way() {
+    let world = world(crate::permissions::WRITE).await;
+    let id = world.open(loggia_domain::Preset::Ask).await;
+    let mut player = world.join(id, "alice", Role::Drive, Abilities::default()).await;
+    player.prompt("Write").await.unwrap();
+    player.until_asked().await;
+    let mut client = Client::start(&world).await;
+    client.call("session.attach", json!({"sessionId": id.to_string()})).await;
+    let question = client.until("permissionRequest").await["requestId"].clone();
+    client.call("getState", json!({})).await;
+    client.call("permissionResponse", json!({"requestId": question, "allowed": true})).await;
+    client.until("ping").await;
+    assert_snapshot!(client.text());
+    assert_eq!(world.read("new.txt"), "hello\n");
+}
