@@ -22,6 +22,7 @@ mod shelf;
 
 pub use doctor::{Diagnosis, KeyState, KeyringState, ProviderState, Reach, Tested};
 pub use keyring::{Keyring, KeyringError, SystemKeyring};
+pub use keys::{MAX_KEY_BYTES, NotAKey, checked_key};
 pub use models::Models;
 pub use provider::Hosted;
 pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
