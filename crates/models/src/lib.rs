@@ -29,3 +29,4 @@ pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
 pub use searching::{SearchingCatalogue, SearchingModel};
 pub use secret::Secret;
 pub use settings::{Effort, Endpoint, EndpointKind, Environment, KeySource, Override, Settings, TimeOuts};
+pub use shelf::LEAST_CONTEXT;
