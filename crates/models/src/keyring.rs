@@ -2,7 +2,7 @@
 //!
 //! Knows how to keep, find and take away the keys of endpoints, under the service `loggia` and the endpoint's name.
 //! Refuses to know what they are for. What always holds:
-//! - nobody is asked before a key is needed, nor where there is no session bus;
+//! - nobody is asked before a key is needed or a model is looked for, nor where there is no session bus;
 //! - every question has a time limit, and is asked on a thread of its own;
 //! - no error holds a key.
 
@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use crate::{Environment, NotAKey, Secret, checked_key};
 
-pub(crate) use asked::Asked;
+pub(crate) use asked::{Asked, Need};
 
 /// Whose entries they are.
 pub(crate) const SERVICE: &str = "loggia";
 
-/// How long a keyring may take to answer without asking anybody: it is on this machine. A reply waits that long at
-/// most, and only once.
+/// How long a keyring may take to answer without asking anybody: it is on this machine. Replies that want different
+/// keys ask one after the other, and one that does not answer is not asked by the next.
 const ANSWER: Duration = Duration::from_secs(2);
 
 /// How long people may take to unlock it when they store a key.

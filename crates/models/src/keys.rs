@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::keyring::Asked;
+use crate::keyring::{Asked, Need};
 use crate::provider::Provider;
 use crate::{Environment, KeySource, Keyring, KeyringError, Secret};
 
@@ -103,7 +103,8 @@ impl Keys {
         if !matches!(at_hand, Ok(None) | Err(KeyError::Missing { .. })) {
             return at_hand;
         }
-        match (keyring.read(&provider.name).await, at_hand) {
+        let need = if at_hand.is_ok() { Need::None } else { Need::Key };
+        match (keyring.read(&provider.name, need).await, at_hand) {
             (Ok(Some(key)), _) => Ok(Some(Found { key, place: KEYRING.to_owned() })),
             (Ok(None), Err(KeyError::Missing { hint })) => {
                 let hint = format!("{hint}, or keep it in the keyring under `{}`", provider.name);
@@ -124,9 +125,9 @@ impl Keys {
         }
     }
 
-    /// Whether there is a keyring to ask, and if so, why it could not be asked the last time.
-    pub(crate) async fn keyring(&self) -> Option<Result<(), KeyringError>> {
-        Some(self.keyring.as_ref()?.state().await)
+    /// Whether there is a keyring to ask, and if so, what was wrong with it or an entry the last time.
+    pub(crate) fn keyring(&self) -> Option<Result<(), KeyringError>> {
+        Some(self.keyring.as_ref()?.state())
     }
 
     fn keyring_of(&self, provider: &Provider) -> Option<&Asked> {
