@@ -65,7 +65,7 @@ pub enum KeyringState {
     None,
     /// It was not needed, or answered.
     Answers,
-    /// It could not be asked. Keys are then in variables and files.
+    /// It could not be asked, or not for a key. Keys are then in variables and files.
     Fails(KeyringError),
 }
 
@@ -157,7 +157,7 @@ pub(crate) async fn examine(shelf: &Shelf, defaults: Vec<ModelName>) -> Diagnosi
     };
     let providers: Vec<ProviderState> =
         shelf.entries.iter().zip(states).filter(shown).map(|(_, state)| state).collect();
-    let keyring = match shelf.keys.keyring().await {
+    let keyring = match shelf.keys.keyring() {
         None => KeyringState::None,
         Some(Ok(())) => KeyringState::Answers,
         Some(Err(error)) => KeyringState::Fails(error),

@@ -2,7 +2,7 @@
 //!
 //! Knows how to keep, find and take away the keys of endpoints, under the service `loggia` and the endpoint's name.
 //! Refuses to know what they are for. What always holds:
-//! - nobody is asked before a key is needed, nor where there is no session bus;
+//! - nobody is asked before a key is needed or a model is looked for, nor where there is no session bus;
 //! - every question has a time limit, and is asked on a thread of its own;
 //! - no error holds a key.
 
@@ -13,15 +13,15 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::{Environment, Secret};
+use crate::{Environment, NotAKey, Secret, checked_key};
 
-pub(crate) use asked::Asked;
+pub(crate) use asked::{Asked, Need};
 
 /// Whose entries they are.
 pub(crate) const SERVICE: &str = "loggia";
 
-/// How long a keyring may take to answer without asking anybody: it is on this machine. A reply waits that long at
-/// most, and only once.
+/// How long a keyring may take to answer without asking anybody: it is on this machine. Replies that want different
+/// keys ask one after the other, and one that does not answer is not asked by the next.
 const ANSWER: Duration = Duration::from_secs(2);
 
 /// How long people may take to unlock it when they store a key.
@@ -32,9 +32,6 @@ const BUS_VARIABLE: &str = "DBUS_SESSION_BUS_ADDRESS";
 
 /// The variable with the directory in which the session bus is otherwise.
 const RUNTIME_VARIABLE: &str = "XDG_RUNTIME_DIR";
-
-/// No provider's key is longer.
-pub(crate) const MAX_KEY_BYTES: usize = 16 * 1024;
 
 /// Something that keeps keys by the names of endpoints.
 pub trait Keyring: fmt::Debug + Send + Sync + 'static {
@@ -66,12 +63,12 @@ pub enum KeyringError {
         /// How long it had.
         limit: Duration,
     },
-    /// A key, or the name of an endpoint, that is none.
-    #[error("{reason}")]
-    Refused {
-        /// Why.
-        reason: &'static str,
-    },
+    /// The name of an endpoint that is none.
+    #[error("a key is kept under the name of an endpoint")]
+    NotAName,
+    /// A key that is none. It is not kept, since nothing could be done with it.
+    #[error("this is no key: {0}")]
+    NotAKey(NotAKey),
     /// It answered something else.
     #[error("the keyring fails: {reason}")]
     Failed {
@@ -137,8 +134,9 @@ impl SystemKeyring {
     /// # Errors
     /// There is no keyring, nobody unlocks it, it does not answer, or the key is none.
     pub fn set(&self, name: &str, key: &Secret) -> Result<(), KeyringError> {
-        let (name, key) = (checked_name(name)?, checked_key(key)?);
-        self.ask(self.people, async |bus| service::Service::open(bus).await?.set(&name, &key).await)
+        let name = checked_name(name)?;
+        checked_key(key.expose()).map_err(KeyringError::NotAKey)?;
+        self.ask(self.people, async |bus| service::Service::open(bus).await?.set(&name, key).await)
     }
 
     /// Forgets the key of an endpoint. Tells whether there was one.
@@ -191,20 +189,7 @@ fn bus(environment: &Environment) -> Option<String> {
 
 fn checked_name(name: &str) -> Result<String, KeyringError> {
     if name.is_empty() || name.chars().any(char::is_control) {
-        return Err(KeyringError::Refused { reason: "a key is kept under the name of an endpoint" });
+        return Err(KeyringError::NotAName);
     }
     Ok(name.to_owned())
-}
-
-/// A key that fits in a header. One that does not is not kept, since nothing could be done with it.
-fn checked_key(key: &Secret) -> Result<Secret, KeyringError> {
-    let refused = |reason| Err(KeyringError::Refused { reason });
-    match key.expose() {
-        "" => refused("the key is empty"),
-        text if text.len() > MAX_KEY_BYTES => refused("the key is too long"),
-        text if text.contains(|letter: char| letter.is_whitespace() || letter.is_control()) => {
-            refused("a key is one word")
-        }
-        _ => Ok(key.clone()),
-    }
 }

@@ -1,18 +1,61 @@
 //! Finding an endpoint's key.
 //!
 //! Keys come from the environment that was handed to us, a file only its owner can read, a keyring, or the settings;
-//! never from a workspace. What always holds: no error here holds a key, and the keyring is asked last.
+//! never from a workspace. What always holds: no error here holds a key, the keyring is asked last, and what no header could
+//! carry is refused with the name of its place.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::keyring::{Asked, MAX_KEY_BYTES};
+use crate::keyring::{Asked, Need};
 use crate::provider::Provider;
 use crate::{Environment, KeySource, Keyring, KeyringError, Secret};
 
+/// No provider's key is longer; something that is was put there by mistake.
+pub const MAX_KEY_BYTES: usize = 16 * 1024;
+
 /// The place of a key that was in the keyring.
 pub(crate) const KEYRING: &str = "the keyring";
+
+/// Why a text is no key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotAKey {
+    /// There is nothing in it.
+    #[error("it is empty")]
+    Empty,
+    /// It has more than [`MAX_KEY_BYTES`].
+    #[error("it is too long")]
+    TooLong,
+    /// There are blanks or line ends in it.
+    #[error("a key is one word")]
+    Words,
+    /// There are characters in it that no header carries.
+    #[error("a control character is in it")]
+    Control,
+}
+
+/// The key in a text, which is all of it but the blanks around. Wherever a key comes from, it is one by this rule.
+///
+/// # Errors
+/// It could not be sent in a header, or would be more than one.
+///
+/// ```
+/// use loggia_models::{NotAKey, checked_key};
+///
+/// assert_eq!(checked_key(" sk-1\n"), Ok("sk-1"));
+/// assert_eq!(checked_key("sk-1\nx-evil: 1"), Err(NotAKey::Words));
+/// ```
+pub fn checked_key(text: &str) -> Result<&str, NotAKey> {
+    match text.trim() {
+        "" => Err(NotAKey::Empty),
+        key if key.len() > MAX_KEY_BYTES => Err(NotAKey::TooLong),
+        // More lines than one would be a header injected into every request.
+        key if key.contains(char::is_whitespace) => Err(NotAKey::Words),
+        key if key.contains(char::is_control) => Err(NotAKey::Control),
+        key => Ok(key),
+    }
+}
 
 /// Why a key could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +70,10 @@ pub(crate) enum KeyError {
     },
     #[error("the key in `{}` can be read by others; make it yours alone with `chmod 600 {}`", path.display(), path.display())]
     Exposed { path: PathBuf },
-    #[error("`{}` does not hold a key: {reason}", path.display())]
-    NoKey { path: PathBuf, reason: &'static str },
+    #[error("the key in `{}` cannot be read: it is not a file", path.display())]
+    NotAFile { path: PathBuf },
+    #[error("what is in {place} is no key: {reason}")]
+    NoKey { place: String, reason: NotAKey },
 }
 
 /// A key and where it was found.
@@ -58,7 +103,8 @@ impl Keys {
         if !matches!(at_hand, Ok(None) | Err(KeyError::Missing { .. })) {
             return at_hand;
         }
-        match (keyring.read(&provider.name).await, at_hand) {
+        let need = if at_hand.is_ok() { Need::None } else { Need::Key };
+        match (keyring.read(&provider.name, need).await, at_hand) {
             (Ok(Some(key)), _) => Ok(Some(Found { key, place: KEYRING.to_owned() })),
             (Ok(None), Err(KeyError::Missing { hint })) => {
                 let hint = format!("{hint}, or keep it in the keyring under `{}`", provider.name);
@@ -79,9 +125,9 @@ impl Keys {
         }
     }
 
-    /// Whether there is a keyring to ask, and if so, why it could not be asked the last time.
-    pub(crate) async fn keyring(&self) -> Option<Result<(), KeyringError>> {
-        Some(self.keyring.as_ref()?.state().await)
+    /// Whether there is a keyring to ask, and if so, what was wrong with it or an entry the last time.
+    pub(crate) fn keyring(&self) -> Option<Result<(), KeyringError>> {
+        Some(self.keyring.as_ref()?.state())
     }
 
     fn keyring_of(&self, provider: &Provider) -> Option<&Asked> {
@@ -102,36 +148,38 @@ impl Keys {
 
 /// Looks for a key. `usual` are the variables the provider's own tools read; without any, it needs none.
 fn find(source: &KeySource, usual: &[&str], environment: &Environment) -> Result<Option<Found>, KeyError> {
-    let variable = |name: &str| {
-        let value = environment.get(name)?;
-        Some(Found { key: Secret::new(&value), place: format!("the variable {name}") })
-    };
+    let variable = |name: &str| Some(found(&environment.get(name)?, format!("the variable {name}")));
     match source {
         KeySource::None => Ok(None),
         KeySource::Usual if usual.is_empty() => Ok(None),
         KeySource::Usual => usual
             .iter()
             .find_map(|name| variable(name))
-            .map(Some)
-            .ok_or_else(|| KeyError::Missing { hint: format!("set {}", usual[0]) }),
+            .unwrap_or_else(|| Err(KeyError::Missing { hint: format!("set {}", usual[0]) }))
+            .map(Some),
         KeySource::Variable(name) => {
-            variable(name).map(Some).ok_or_else(|| KeyError::Missing { hint: format!("set {name}") })
+            variable(name).unwrap_or_else(|| Err(KeyError::Missing { hint: format!("set {name}") })).map(Some)
         }
-        KeySource::Given(key) => Ok(Some(Found { key: key.clone(), place: "the settings".to_owned() })),
-        KeySource::File(path) => {
-            let place = format!("the file `{}`", path.display());
-            Ok(Some(Found { key: read_file(path)?, place }))
-        }
+        KeySource::Given(key) => found(key.expose(), "the settings".to_owned()).map(Some),
+        KeySource::File(path) => found(&read_file(path)?, format!("the file `{}`", path.display())).map(Some),
     }
 }
 
-fn read_file(path: &Path) -> Result<Secret, KeyError> {
+/// A key that was found, if it is one.
+fn found(text: &str, place: String) -> Result<Found, KeyError> {
+    match checked_key(text) {
+        Ok(key) => Ok(Found { key: Secret::new(key), place }),
+        Err(reason) => Err(KeyError::NoKey { place, reason }),
+    }
+}
+
+/// What a file holds, as far as it may be a key.
+fn read_file(path: &Path) -> Result<String, KeyError> {
     let read = |source| KeyError::Read { path: path.to_owned(), source };
-    let no_key = |reason| KeyError::NoKey { path: path.to_owned(), reason };
     let file = std::fs::File::open(path).map_err(read)?;
     let metadata = file.metadata().map_err(read)?;
     if !metadata.is_file() {
-        return Err(no_key("it is not a file"));
+        return Err(KeyError::NotAFile { path: path.to_owned() });
     }
     if is_exposed(&metadata) {
         return Err(KeyError::Exposed { path: path.to_owned() });
@@ -139,14 +187,11 @@ fn read_file(path: &Path) -> Result<Secret, KeyError> {
     let mut text = String::new();
     file.take(MAX_KEY_BYTES as u64 + 1).read_to_string(&mut text).map_err(read)?;
     if text.len() > MAX_KEY_BYTES {
-        return Err(no_key("it is too long"));
+        // Not all of it was read.
+        let place = format!("the file `{}`", path.display());
+        return Err(KeyError::NoKey { place, reason: NotAKey::TooLong });
     }
-    // More lines than one would be a header injected into every request.
-    match text.trim() {
-        "" => Err(no_key("it is empty")),
-        key if key.contains(char::is_whitespace) => Err(no_key("a key is one word")),
-        key => Ok(Secret::new(key)),
-    }
+    Ok(text)
 }
 
 #[cfg(unix)]
@@ -182,6 +227,17 @@ mod tests {
         assert_eq!(look(&named, &["A"], &environment), "key-b from the variable B");
     }
 
+    #[test]
+    fn what_no_header_could_carry_is_refused_with_its_place() {
+        let environment = Environment::from([("A", "sk-\u{7}1"), ("B", "key-b")]);
+        let refused = "what is in the variable A is no key: a control character is in it";
+        assert_eq!(look(&KeySource::Usual, &["A", "B"], &environment), refused);
+        assert_eq!(look(&KeySource::Variable("A".to_owned()), &[], &environment), refused);
+        let given = KeySource::Given(Secret::new("two words"));
+        let refused = "what is in the settings is no key: a key is one word";
+        assert_eq!(look(&given, &[], &environment), refused);
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_file_others_can_read_is_refused_with_a_hint() {
@@ -198,9 +254,13 @@ mod tests {
         let refused = "the key in `KEY` can be read by others; make it yours alone with `chmod 600 KEY`";
         assert_eq!(with("sk-1\n", 0o640), refused);
         assert_eq!(with("sk-1\n", 0o604), refused);
-        assert_eq!(with(" \n", 0o600), "`KEY` does not hold a key: it is empty");
-        assert_eq!(with("sk-1\nx-evil: 1", 0o600), "`KEY` does not hold a key: a key is one word");
-        assert_eq!(with(&"k".repeat(20_000), 0o600), "`KEY` does not hold a key: it is too long");
+        assert_eq!(with(" \n", 0o600), "what is in the file `KEY` is no key: it is empty");
+        assert_eq!(with("sk-1\nx-evil: 1", 0o600), "what is in the file `KEY` is no key: a key is one word");
+        assert_eq!(with(&"k".repeat(20_000), 0o600), "what is in the file `KEY` is no key: it is too long");
+        let control = "what is in the file `KEY` is no key: a control character is in it";
+        for text in ["sk-\u{1b}1", "sk-1\0", "\u{7f}sk-1"] {
+            assert_eq!(with(text, 0o600), control, "{text:?}");
+        }
         std::fs::remove_file(&path).unwrap();
         assert!(look(&source, &[], &Environment::empty()).starts_with("cannot read the key in"));
     }

@@ -22,9 +22,11 @@ mod shelf;
 
 pub use doctor::{Diagnosis, KeyState, KeyringState, ProviderState, Reach, Tested};
 pub use keyring::{Keyring, KeyringError, SystemKeyring};
+pub use keys::{MAX_KEY_BYTES, NotAKey, checked_key};
 pub use models::Models;
 pub use provider::Hosted;
 pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
 pub use searching::{SearchingCatalogue, SearchingModel};
 pub use secret::Secret;
 pub use settings::{Effort, Endpoint, EndpointKind, Environment, KeySource, Override, Settings, TimeOuts};
+pub use shelf::LEAST_CONTEXT;

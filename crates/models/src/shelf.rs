@@ -14,6 +14,9 @@ use crate::{Endpoint, EndpointKind, Environment, KeySource, Keyring, Settings};
 /// The variable that tells Ollama how much a model looks at.
 const OLLAMA_CONTEXT_VARIABLE: &str = "OLLAMA_CONTEXT_LENGTH";
 
+/// The least a model may look at: less is taken up by the tools alone.
+pub const LEAST_CONTEXT: u64 = 1024;
+
 /// Every endpoint there is.
 #[derive(Debug)]
 pub(crate) struct Shelf {
@@ -151,7 +154,9 @@ fn make(
     environment: &Environment,
 ) -> Result<Provider, String> {
     let address = Address::parse(kind, address).map_err(|error| format!("`{name}`: {error}"))?;
-    let ollama_context = environment.get(OLLAMA_CONTEXT_VARIABLE).and_then(|text| text.trim().parse().ok());
+    // Ollama itself takes 0 for its own default.
+    let told = environment.get(OLLAMA_CONTEXT_VARIABLE).and_then(|text| text.trim().parse().ok());
+    let ollama_context = told.filter(|tokens| *tokens >= LEAST_CONTEXT);
     let (headers, thoughts) = (Vec::new(), Thoughts::default());
     Ok(Provider {
         name: name.to_owned(),

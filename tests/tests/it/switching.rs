@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{Event, EventBody, ModelName, Preset, TurnEnd};
+use loggia_domain::{Event, EventBody, Intent, ModelName, Preset, Role, TurnEnd};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 
 use crate::{world, world_with};
@@ -90,6 +90,40 @@ async fn every_session_is_told_once_who_stands_in_and_once_when_that_is_over() {
     assert_eq!(switches(&world.journal(second).await), told);
     alice.play("go").await;
     assert_eq!(switches(&world.journal(first).await)[2..], ["big:one small:one down again"]);
+}
+
+#[tokio::test]
+async fn a_model_that_stands_in_for_yet_another_is_told() {
+    let chain = |first: &str| {
+        let switched =
+            format!("{{ switched = {{ from = \"{first}\", to = \"small:one\", reason = \"down\" }} }}");
+        format!("[[reply]]\nrepeat = true\nparts = [{switched}, {{ text = \"Hello.\" }}]")
+    };
+    let world = world_with(&[], &chain("big:one")).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    alice.play("go").await;
+    drop(alice);
+    let world = world.restart(&chain("other:one")).await;
+    let mut alice = world.join(session, "alice", Role::Drive, Default::default()).await;
+    for _ in 0..2 {
+        assert_eq!(alice.play("go").await, TurnEnd::Done);
+    }
+    let told = ["big:one small:one down", "other:one small:one down"];
+    assert_eq!(switches(&world.journal(session).await), told);
+}
+
+#[tokio::test]
+async fn the_model_a_session_has_already_is_no_news() {
+    let world = world().model("small:one").start("").await;
+    let (session, alice) = world.play(Preset::Ask).await;
+    let set = async || {
+        let model = ModelName("small:one".to_owned());
+        alice.seat.intend(Intent::SetModel { model }).await.unwrap();
+        world.journal(session).await.len()
+    };
+    let opened = world.journal(session).await.len();
+    assert_eq!(set().await, opened + 1);
+    assert_eq!(set().await, opened + 1);
 }
 
 #[tokio::test]

@@ -110,7 +110,11 @@ impl Actor {
         Ok(self.accepted())
     }
 
+    /// The model that the session has already is no news.
     async fn set_model(&mut self, model: ModelName, by: Who) -> Result<Accepted, IntentError> {
+        if self.state.model.as_ref() == Some(&model) {
+            return Ok(self.accepted());
+        }
         self.note(EventBody::ModelChanged { model, reason: None, by }).await
     }
 

@@ -229,9 +229,10 @@ impl State {
         }
     }
 
-    /// Whether everybody was told that this model replies in the place of another.
-    pub fn has_heard_of(&self, model: &ModelName) -> bool {
-        self.stand_in.as_ref().is_some_and(|stand_in| stand_in.model == *model)
+    /// Whether everybody was told that a model replies in the place of this one.
+    pub fn has_heard_of(&self, instead_of: &ModelName, model: &ModelName) -> bool {
+        let told = |stand_in: &StandIn| stand_in.instead_of == *instead_of && stand_in.model == *model;
+        self.stand_in.as_ref().is_some_and(told)
     }
 
     /// Takes one event in.

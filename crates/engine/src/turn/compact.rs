@@ -101,7 +101,7 @@ impl Turn {
         loop {
             let mut switch = None;
             let summary = summary_of(model, request.clone(), &mut used, &mut switch).await;
-            if let Some((from, to, reason)) = switch.filter(|(_, to, _)| !state.has_heard_of(to)) {
+            if let Some((from, to, reason)) = switch.filter(|(from, to, _)| !state.has_heard_of(from, to)) {
                 self.link.record(vec![reply::switched(&self.shared.masker, from, to, &reason)]).await?;
             }
             match summary {

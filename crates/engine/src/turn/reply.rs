@@ -87,7 +87,7 @@ impl Turn {
             match part {
                 Some(Ok(ReplyPart::Switched { from, to, reason })) => {
                     replier_known = true;
-                    if !state.has_heard_of(&to) {
+                    if !state.has_heard_of(&from, &to) {
                         let event = switched(&self.shared.masker, from, to, &reason);
                         self.link.record(vec![event]).await?;
                     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use loggia_domain::{BoxFuture, ModelAbilities, ModelCatalogue, ModelName, Price};
 use loggia_models::{
-    Effort, EndpointKind, Environment, KeySource, Models, Override, Script, ScriptedCatalogue, ScriptedModel,
-    SearchingCatalogue, SystemKeyring,
+    Effort, EndpointKind, Environment, KeySource, LEAST_CONTEXT, Models, Override, Script, ScriptedCatalogue,
+    ScriptedModel, SearchingCatalogue, SystemKeyring,
 };
 
 use super::DaemonError;
@@ -15,9 +15,6 @@ use crate::config::endpoints::Endpoint;
 
 /// What the name of a model that plays a script begins with.
 const SCRIPTED: &str = "scripted:";
-
-/// Less is taken up by the tools alone.
-const LEAST_CONTEXT: u64 = 1024;
 
 /// Models, and what they do in the background once the daemon runs.
 pub(crate) struct Found {

@@ -11,8 +11,8 @@ use zbus::{
     Connection, MatchRule, Message, MessageStream, ObjectPath, OwnedObjectPath, OwnedVariant, Variant, fdo,
 };
 
-use super::{KeyringError, MAX_KEY_BYTES, SERVICE};
-use crate::Secret;
+use super::{KeyringError, SERVICE};
+use crate::{NotAKey, Secret, checked_key};
 
 /// Its name on the bus.
 const NAME: &str = "org.freedesktop.secrets";
@@ -90,16 +90,14 @@ impl Service {
         };
         let answer = self.call(&item, OF_ITEM, "GetSecret", &self.session).await?;
         let (_, _, value, _): Sealed = read(&answer)?;
-        let broken =
-            |reason: &str| KeyringError::Failed { reason: format!("the entry of `{name}` {reason}") };
-        if value.len() > MAX_KEY_BYTES {
-            return Err(broken("is too long for a key"));
-        }
-        let text = String::from_utf8(value).map_err(|_| broken("is not text"))?;
-        match text.trim() {
-            "" => Ok(None),
-            key if key.contains(char::is_whitespace) => Err(broken("is not one word")),
-            key => Ok(Some(Secret::new(key))),
+        let broken = |reason: &str| KeyringError::Failed {
+            reason: format!("the entry of `{name}` is no key: {reason}"),
+        };
+        let text = String::from_utf8(value).map_err(|_| broken("it is not text"))?;
+        match checked_key(&text) {
+            Ok(key) => Ok(Some(Secret::new(key))),
+            Err(NotAKey::Empty) => Ok(None),
+            Err(reason) => Err(broken(&reason.to_string())),
         }
     }
 

@@ -36,9 +36,9 @@ struct Call {
 /// A reply with more calls, or longer ones, than anybody makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TooMuch {
-    #[error("the reply makes more than {MAX_CALLS} calls")]
+    #[error("makes more than {MAX_CALLS} calls in a reply")]
     Calls,
-    #[error("a call's arguments are over {MAX_ARGUMENT_BYTES} bytes")]
+    #[error("sends arguments of over {MAX_ARGUMENT_BYTES} bytes with a call")]
     Arguments,
 }
 

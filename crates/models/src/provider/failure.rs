@@ -60,7 +60,8 @@ pub(super) fn transient(message: String) -> ModelError {
 }
 
 impl Blame<'_> {
-    /// Trying again may help.
+    /// Trying again may help. Here and below, `what` is said of the provider, whose name goes before it: "cannot be
+    /// reached".
     pub(crate) fn transient(&self, what: &str) -> ModelError {
         transient(self.message(what))
     }
@@ -113,7 +114,7 @@ impl Blame<'_> {
         let code = status.as_u16();
         let holds = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         if matches!(code, 400 | 413 | 422 | 500) && holds(TOO_LONG) || code == 413 {
-            let message = self.message(&format!("the conversation is too long ({code}){said}"));
+            let message = self.message(&format!("finds the conversation too long ({code}){said}"));
             return ModelError { kind: ModelErrorKind::TooLong, message };
         }
         match code {
@@ -176,7 +177,7 @@ impl Blame<'_> {
             let hint = if self.provider.address.is_local() { "; is it running?" } else { "" };
             return self.transient(&format!("cannot be reached at {address}{cause}{hint}"));
         }
-        self.transient(&format!("the connection broke{cause}"))
+        self.transient(&format!("broke the connection off{cause}"))
     }
 
     fn key_hint(&self) -> String {

@@ -192,7 +192,7 @@ impl Coming {
     fn grow(&mut self, bytes: usize) -> Result<(), ModelError> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_REPLY_BYTES {
-            let error = format!("the reply is over {MAX_REPLY_BYTES} bytes");
+            let error = format!("sends a reply of over {MAX_REPLY_BYTES} bytes");
             return Err(self.blamed.blame().permanent(&error));
         }
         Ok(())
@@ -226,7 +226,7 @@ impl Coming {
     fn cut(&self) -> ModelError {
         match self.watch.error() {
             Some(said) => self.blamed.blame().of_words(&said),
-            None => self.blamed.blame().transient("the reply was cut off"),
+            None => self.blamed.blame().transient("cut its reply off"),
         }
     }
 

@@ -190,7 +190,7 @@ async fn a_reply_without_end_is_stopped_at_a_limit() {
         let reply = frames(kind, &vec![text(&long); 260]);
         let (_, error) = wrong(kind, Answer::frames(&reply)).await;
         assert_eq!(error.kind, ModelErrorKind::Permanent, "{kind:?}");
-        assert!(error.message.contains("the reply is over"), "{kind:?} {error}");
+        assert!(error.message.contains("sends a reply of over"), "{kind:?} {error}");
     }
 }
 

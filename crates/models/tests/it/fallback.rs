@@ -71,7 +71,7 @@ async fn a_reply_that_breaks_later_is_not_begun_again_elsewhere() {
     let first = Mock::start(vec![Answer::frames(&begun)]).await;
     let second = Mock::start(vec![says("two")]).await;
     let models = chain(&first.address, &second.address);
-    assert!(say(&*models.find(None).unwrap()).await.starts_with("text: one! `first` the reply was cut off"));
+    assert!(say(&*models.find(None).unwrap()).await.starts_with("text: one! `first` cut its reply off"));
     assert_eq!(second.requests().len(), 0);
 }
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 use loggia_domain::{Finding, FindingLevel, ModelCatalogue, ModelErrorKind, ModelName};
 use loggia_mock_models::{Answer, Mock, Nobody, Say, frames, text};
 use loggia_models::{
-    Endpoint, EndpointKind, Environment, KeySource, Keyring, KeyringError, KeyringState, Models, Secret,
-    Settings, SystemKeyring,
+    Endpoint, EndpointKind, Environment, KeySource, Keyring, KeyringError, KeyringState, Models, NotAKey,
+    Secret, Settings, SystemKeyring,
 };
 
 use crate::contract::{KEY, ask, hear, settings};
@@ -51,14 +51,18 @@ async fn it_can_be_asked_from_a_program_that_is_asynchronous() {
 fn what_is_no_key_and_no_name_is_not_kept() {
     let bus = Bus::start(State::default());
     let keyring = keyring(&bus);
-    for (name, key) in
-        [("openai", ""), ("openai", "sk one"), ("openai", "sk\nx-evil: 1"), ("", "sk-1"), ("a\nb", "sk-1")]
-    {
-        let refused = keyring.set(name, &Secret::new(key));
-        assert!(matches!(refused, Err(KeyringError::Refused { .. })), "{name:?} {key:?}");
+    for (key, reason) in [
+        ("", NotAKey::Empty),
+        ("sk one", NotAKey::Words),
+        ("sk\nx-evil: 1", NotAKey::Words),
+        ("sk-\u{7}1", NotAKey::Control),
+        (&"k".repeat(20_000), NotAKey::TooLong),
+    ] {
+        assert_eq!(keyring.set("openai", &Secret::new(key)), Err(KeyringError::NotAKey(reason)), "{key:?}");
     }
-    let refused = keyring.set("openai", &Secret::new(&"k".repeat(20_000)));
-    assert_eq!(refused.unwrap_err().to_string(), "the key is too long");
+    for name in ["", "a\nb"] {
+        assert_eq!(keyring.set(name, &Secret::new("sk-1")), Err(KeyringError::NotAName), "{name:?}");
+    }
     assert_eq!(bus.asked(), Vec::<String>::new());
 }
 
@@ -67,13 +71,17 @@ fn what_others_put_there_is_used_only_if_it_is_a_key() {
     for (value, expected) in [
         (b"sk-1\n".to_vec(), Ok(Some("sk-1"))),
         (b" \n".to_vec(), Ok(None)),
-        (b"two words".to_vec(), Err("the keyring fails: the entry of `openai` is not one word")),
-        (vec![0xff, 0xfe], Err("the keyring fails: the entry of `openai` is not text")),
-        (vec![b'k'; 20_000], Err("the keyring fails: the entry of `openai` is too long for a key")),
+        (b"two words".to_vec(), Err("a key is one word")),
+        (b"sk-\x1b1".to_vec(), Err("a control character is in it")),
+        (vec![0xff, 0xfe], Err("it is not text")),
+        (vec![b'k'; 20_000], Err("it is too long")),
     ] {
+        let expected = expected
+            .map(|key: Option<&str>| key.map(Secret::new))
+            .map_err(|reason| format!("the keyring fails: the entry of `openai` is no key: {reason}"));
         let bus = Bus::start(State::with("openai", value));
         let found = keyring(&bus).get("openai").map_err(|error| error.to_string());
-        assert_eq!(found, expected.map(|key| key.map(Secret::new)).map_err(str::to_owned));
+        assert_eq!(found, expected);
     }
 }
 

@@ -35,6 +35,11 @@ async fn every_request_says_how_much_to_look_at() {
     let told = || Environment::from([("OLLAMA_CONTEXT_LENGTH", "32768")]);
     assert_eq!(request("qwen3:8b", Override::default(), told()).await["options"]["num_ctx"], 32_768);
     assert_eq!(request("qwen3:8b", better, told()).await["options"]["num_ctx"], 65_536);
+    for useless in ["0", "1023", "-1", "much"] {
+        let told = Environment::from([("OLLAMA_CONTEXT_LENGTH", useless)]);
+        let body = request("qwen3:8b", Override::default(), told).await;
+        assert_eq!(body["options"]["num_ctx"], 16_384, "{useless}");
+    }
 }
 
 #[tokio::test]

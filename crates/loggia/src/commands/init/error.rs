@@ -1,6 +1,6 @@
 //! What keeps a set-up from being made.
 
-use loggia_models::KeyringError;
+use loggia_models::{KeyringError, NotAKey};
 
 use crate::errors::ErrorKind;
 
@@ -28,7 +28,7 @@ pub(crate) enum InitError {
     #[error("this is no key: {reason}")]
     NotAKey {
         /// Why.
-        reason: &'static str,
+        reason: NotAKey,
     },
     /// The keyring did not take the key.
     #[error("the key was not kept")]

@@ -8,16 +8,13 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use loggia_models::{Hosted, Secret};
+use loggia_models::{Hosted, MAX_KEY_BYTES, Secret, checked_key};
 
 use super::super::known;
 use super::InitError;
 use crate::config::edit::Edit;
 use crate::config::places::Places;
 use crate::errors::Error;
-
-/// No provider's key is longer; something that is was piped in by mistake.
-const MAX_KEY_BYTES: u64 = 16 * 1024;
 
 /// Where keys are kept, in the configuration directory.
 const DIRECTORY: &str = "keys";
@@ -28,21 +25,14 @@ pub(super) struct Key(String);
 impl Key {
     /// A key that was typed.
     pub(super) fn new(text: &str) -> Result<Self, InitError> {
-        match text.trim() {
-            "" => Err(InitError::NotAKey { reason: "it is empty" }),
-            text if text.len() as u64 > MAX_KEY_BYTES => Err(InitError::NotAKey { reason: "it is too long" }),
-            // More would be a header injected into every request.
-            text if text.chars().any(|character| character.is_whitespace() || character.is_control()) => {
-                Err(InitError::NotAKey { reason: "a key is one word" })
-            }
-            text => Ok(Self(text.to_owned())),
-        }
+        let key = checked_key(text).map_err(|reason| InitError::NotAKey { reason })?;
+        Ok(Self(key.to_owned()))
     }
 
     /// A key on standard input.
     pub(super) fn piped() -> Result<Self, Error> {
         let mut text = String::new();
-        let read = io::stdin().lock().take(MAX_KEY_BYTES + 2).read_to_string(&mut text);
+        let read = io::stdin().lock().take(MAX_KEY_BYTES as u64 + 2).read_to_string(&mut text);
         read.map_err(|source| Error::Input { path: "standard input".into(), source })?;
         Ok(Self::new(&text)?)
     }
