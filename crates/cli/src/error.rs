@@ -43,10 +43,8 @@ pub enum CliError {
     #[error("there is nothing to ask")]
     NothingAsked,
     /// What was piped in is too much.
-    #[error("{bytes} bytes came in by pipe, and at most {limit} can be told")]
+    #[error("more than {limit} bytes of text came in by pipe, and no more than that can be told")]
     TooMuchInput {
-        /// How much came.
-        bytes: usize,
         /// How much is taken.
         limit: usize,
     },

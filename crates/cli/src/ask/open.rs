@@ -16,10 +16,12 @@ const MAX_CONTEXT_BYTES: usize = 2 * 1024 * 1024;
 /// The words of the prompt, with what was piped in after them.
 pub(super) fn message(options: &Ask) -> Result<String, CliError> {
     let prompt = options.prompt.trim();
-    let context = options.stdin_context.as_deref().map(str::trim_end).filter(|text| !text.trim().is_empty());
-    if let Some(text) = context.filter(|text| text.len() > MAX_CONTEXT_BYTES) {
-        return Err(CliError::TooMuchInput { bytes: text.len(), limit: MAX_CONTEXT_BYTES });
+    let context = options.stdin_context.as_deref();
+    // Counted as it came: whoever reads the pipe stops a little after the limit, perhaps in the middle of white space.
+    if context.is_some_and(|text| text.len() > MAX_CONTEXT_BYTES) {
+        return Err(CliError::TooMuchInput { limit: MAX_CONTEXT_BYTES });
     }
+    let context = context.map(str::trim_end).filter(|text| !text.is_empty());
     match (prompt, context) {
         ("", None) => Err(CliError::NothingAsked),
         ("", Some(context)) => Ok(context.to_owned()),
@@ -105,7 +107,23 @@ mod tests {
         assert_eq!(words("", Some("explain this\n")).as_deref(), Some("explain this"));
         assert_eq!(words("why?", Some("  \n")).as_deref(), Some("why?"));
         assert_eq!(words(" ", None), None);
-        assert_eq!(words("why?", Some(&"x".repeat(MAX_CONTEXT_BYTES + 1))), None);
+    }
+
+    #[test]
+    fn too_much_is_an_error_wherever_it_was_cut() {
+        let words = |context: String| message(&Ask { stdin_context: Some(context), ..Ask::new("why?", ".") });
+        assert!(words("x".repeat(MAX_CONTEXT_BYTES)).is_ok());
+        let full = "x".repeat(MAX_CONTEXT_BYTES);
+        for end in ["x", "\n", " "] {
+            let error = words(format!("{full}{end}")).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "more than 2097152 bytes of text came in by pipe, and no more than that can be told"
+            );
+        }
+        // What is no text grows when it becomes some.
+        let binary = String::from_utf8_lossy(&vec![0xff; MAX_CONTEXT_BYTES / 2]).into_owned();
+        assert!(matches!(words(binary), Err(CliError::TooMuchInput { limit: MAX_CONTEXT_BYTES })));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! an open question never keeps an interrupt from being noticed.
 
 mod asking;
+mod going_on;
 mod saying;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -24,7 +25,8 @@ use super::{Approvals, Ask, Outcome, Revive, Reviving};
 use crate::spent::Spent;
 use crate::terminal::Keys;
 use crate::{CliError, Interrupts, Terminal, live};
-use saying::Said;
+use going_on::{GoingOn, Last};
+use saying::{Prompt, Said};
 
 /// The name under which other clients see us.
 const NAME: &str = "loggia ask";
@@ -76,8 +78,10 @@ async fn follow(
     let mut face = face;
     face.begin(session)?;
     interrupts.forget();
-    let follow = client.follow(&session.session_id).after(session.last_seq).give_up_after(PATIENCE);
-    let stream = follow.named(NAME, env!("CARGO_PKG_VERSION")).open().await?;
+    let Some(stream) = open(client, session, options.revive.as_ref(), interrupts).await? else {
+        face.end(Outcome::Left, None, session)?;
+        return Ok(Ended { outcome: Outcome::Left, spent: Spent::NOTHING });
+    };
     let mut ticks = tokio::time::interval(live::TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut turn = Turn {
@@ -97,17 +101,47 @@ async fn follow(
         is_shown: false,
         reviving: None,
         fault: None,
+        last: Last::default(),
         denied: false,
         interrupted: false,
         away: false,
         was_away: false,
-        unsure: false,
+        losses: 0,
+        prompt: Prompt::Saying,
+        answered: Vec::new(),
+        going_on: GoingOn::Settled,
         continued: 0,
+        continued_after: 0,
         spent: Spent::NOTHING,
     };
     turn.prompt();
     let outcome = turn.go().await?;
     Ok(Ended { outcome, spent: turn.spent })
+}
+
+/// Opens the session's stream; nothing if that was interrupted. A server that went since the session was found is brought
+/// back once.
+async fn open(
+    client: &Client,
+    session: &Session,
+    revive: Option<&Revive>,
+    interrupts: &mut Interrupts,
+) -> Result<Option<SessionStream>, CliError> {
+    let follow = || {
+        let follow = client.follow(&session.session_id).after(session.last_seq).give_up_after(PATIENCE);
+        follow.named(NAME, env!("CARGO_PKG_VERSION")).open()
+    };
+    let gone = match follow().await {
+        Ok(stream) => return Ok(Some(stream)),
+        Err(error) => error,
+    };
+    match revive.filter(|_| gone.problem().is_none()) {
+        None => Err(gone.into()),
+        Some(revive) => tokio::select! {
+            () = revive.begin() => Ok(Some(follow().await?)),
+            () = interrupts.next() => Ok(None),
+        },
+    }
 }
 
 /// A turn on its way.
@@ -131,14 +165,22 @@ struct Turn<'a, 't> {
     reviving: Option<Reviving>,
     /// What went wrong, told before the end.
     fault: Option<ErrorBody>,
+    /// What the last end of the turn left to tell.
+    last: Last,
     denied: bool,
     interrupted: bool,
     /// The server is gone; it was gone during this turn.
     away: bool,
     was_away: bool,
-    /// Whether the prompt may not have arrived.
-    unsure: bool,
+    /// How many connections were lost.
+    losses: u32,
+    prompt: Prompt,
+    /// Questions whose answers were written, and after how many lost connections, until the session says that it has them.
+    answered: Vec<(u32, Question)>,
+    going_on: GoingOn,
     continued: u32,
+    /// The newest event when the turn was last continued.
+    continued_after: u64,
     spent: Spent,
 }
 
@@ -148,24 +190,29 @@ impl Turn<'_, '_> {
             let asks = self.is_shown;
             let moves = self.face.is_live();
             tokio::select! {
-                heard = self.stream.next() => {
-                    if let Some(outcome) = self.hear(heard.ok_or(CliError::Ended)??)? {
+                // That something was written is to be known before that its connection was lost. The session, which may
+                // tell much, comes after what seldom happens.
+                biased;
+                Some(said) = self.says.join_next(), if !self.says.is_empty() => {
+                    // One that panicked has said nothing; the session goes on telling.
+                    if let Ok(said) = said
+                        && let Some(outcome) = self.said(said)?
+                    {
                         return Ok(outcome);
                     }
                 }
-                Some(said) = self.says.join_next(), if !self.says.is_empty() => {
-                    // One that panicked has said nothing; the session goes on telling.
-                    if let Ok(said) = said {
-                        self.said(said)?;
-                    }
-                }
-                key = self.keys.next(), if asks => self.press(key)?,
                 () = self.interrupts.next() => {
                     if let Some(outcome) = self.interrupt()? {
                         return Ok(outcome);
                     }
                 }
+                key = self.keys.next(), if asks => self.press(key)?,
                 () = until_revived(&mut self.reviving) => {}
+                heard = self.stream.next() => {
+                    if let Some(outcome) = self.hear(heard.ok_or(CliError::Ended)??)? {
+                        return Ok(outcome);
+                    }
+                }
                 _ = self.ticks.tick(), if moves => self.face.person(View::tick)?,
             }
         }
@@ -176,17 +223,21 @@ impl Turn<'_, '_> {
             Heard::Connected(server) => {
                 self.face.connected(&server)?;
                 self.away = false;
-                if self.unsure {
+                if self.is_unsure() {
                     self.look();
                 }
                 // The keys of a question went when the server did.
                 if self.is_shown {
                     self.ask(true)?;
                 }
+                if self.going_on == GoingOn::Unheard {
+                    return self.go_on();
+                }
             }
             Heard::Disconnected { why, retry_in } => {
                 self.face.disconnected(why, retry_in)?;
                 (self.away, self.was_away) = (true, true);
+                self.losses += 1;
                 // Each time: one that was dying may have been taken for alive before.
                 if self.reviving.is_none() {
                     self.reviving = self.revive.map(Revive::begin);
@@ -196,6 +247,7 @@ impl Turn<'_, '_> {
                 if !self.is_our_echo(&message) {
                     self.face.message(&message)?;
                 }
+                self.notice(&message);
                 return self.act(message);
             }
             // Newer than we are, or wrong; the rest can be read.
@@ -206,7 +258,8 @@ impl Turn<'_, '_> {
 
     /// After a lost connection our own prompt may be told as somebody else's.
     fn is_our_echo(&self, message: &ServerMessage) -> bool {
-        self.face.can_ask()
+        self.was_away
+            && self.face.can_ask()
             && matches!(message, ServerMessage::ClientEcho(echo) if echo.message == self.message.message)
     }
 
@@ -225,7 +278,7 @@ impl Turn<'_, '_> {
             ServerMessage::CommandRequestApproval(request) if request.requires_approval => {
                 self.put(Question::of_command(&request))?;
             }
-            ServerMessage::SessionState(update) => self.settle(&update.state)?,
+            ServerMessage::SessionState(update) => self.settle(&update)?,
             ServerMessage::ToolExecute(execute) => self.denied |= is_denied(&execute),
             ServerMessage::Error(error) if error.stamp.seq.is_some() => self.fault = Some(error.error),
             ServerMessage::Error(error) => self.refused(error)?,
@@ -245,16 +298,19 @@ impl Turn<'_, '_> {
             None => Outcome::Failed,
             Some(fault) => outcome_of(fault),
         };
-        let goes_on = outcome == Outcome::Interrupted && self.was_away && !self.interrupted;
-        if goes_on && self.continued < MAX_CONTINUED {
-            self.continued += 1;
-            self.face.person(|view| view.aside("The turn was cut off; it goes on."))?;
-            let (client, id) = (self.client.clone(), self.session.session_id.clone());
-            self.says.spawn(async move { Said::Continued(client.continue_session(&id).await) });
-            return Ok(None);
+        let last_told = Last { files: last.metadata.files_modified, fault };
+        if outcome == Outcome::Interrupted && self.was_away && !self.interrupted {
+            return self.cut_off(last.stamp.seq, last_told);
         }
+        self.last = last_told;
+        self.finish(outcome)
+    }
+
+    /// Tells how it ended.
+    fn finish(&mut self, outcome: Outcome) -> Result<Option<Outcome>, CliError> {
+        let Last { files, fault } = std::mem::take(&mut self.last);
         self.face.end(outcome, fault.as_ref(), self.session)?;
-        self.face.person(|view| view.summary(last.metadata.files_modified, self.spent, self.session))?;
+        self.face.person(|view| view.summary(files, self.spent, self.session))?;
         Ok(Some(outcome))
     }
 }

@@ -110,3 +110,37 @@ async fn five_thousand_tokens_arrive_whole() {
     house.ask(house.prompt("much"), &mut terminal).await.unwrap();
     assert_eq!(screen.out(), format!("{}\n", "tok ".repeat(5000)));
 }
+
+#[tokio::test]
+async fn a_reply_that_was_cut_off_is_told_and_begins_anew() {
+    let cut = r#"
+        [[reply]]
+        parts = [{ text = "Hello from" }, { error = { kind = "transient", message = "lost", retry_after_ms = 1 } }]
+    "#;
+    for setting in [FILES, TERMINAL] {
+        let house = House::new(&[], &format!("{cut}{}", says("Hello from here."))).await;
+        let (screen, mut terminal) = Screen::new(setting);
+        assert_eq!(house.ask(house.prompt("hi"), &mut terminal).await.unwrap(), Outcome::Done);
+        assert_eq!(screen.out(), "Hello from\n\nHello from here.\n");
+        assert_eq!(
+            screen.err().matches("The reply was cut off; trying again.").count(),
+            1,
+            "{}",
+            screen.err()
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_waited_for_is_told_from_its_beginning() {
+    let waits = r#"
+        [[reply]]
+        parts = [{ error = { kind = "transient", message = "there is far too much to do here just now", retry_after_ms = 60000 } }]
+    "#;
+    let house = House::new(&[], waits).await;
+    let (screen, mut terminal) = Screen::new(TERMINAL);
+    tokio::select! {
+        outcome = house.ask(house.prompt("hi"), &mut terminal) => panic!("{outcome:?}"),
+        () = screen.until("Asking the model again in 60 s (attempt 2): there") => {}
+    }
+}

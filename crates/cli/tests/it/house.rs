@@ -17,6 +17,8 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::losing::{Loses, losing};
+
 /// Longer than anything here takes; a test that waits so long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -77,14 +79,17 @@ impl House {
         let version = "1.2.3".to_owned();
         let settings = Settings { data: data.clone(), version, hosts: Vec::new(), origins: Vec::new() };
         let door = Door::new(parts, settings).unwrap();
-        let token = std::fs::read_to_string(data.join("token")).unwrap().trim().to_owned();
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = door.router().layer(Extension(Peer::Tcp(([127, 0, 0, 1], 50_000).into())));
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let host = Server::parse(&format!("http://{address}")).unwrap();
-        let client = Client::new(host).with_token(token);
+        let client = client_of(&directory, address);
         Self { directory, workspace, model, client, engine, stop, address, server }
+    }
+
+    /// The same server, by a way on which this is lost.
+    pub(crate) async fn client_losing(&self, what: Loses) -> Client {
+        client_of(&self.directory, losing(self.address, what).await)
     }
 
     /// The server goes; what it has written stays.
@@ -119,6 +124,12 @@ impl House {
     pub(crate) fn last_prompt(&self) -> String {
         loggia_tests::last_prompt(&self.model)
     }
+}
+
+fn client_of(directory: &TempDir, address: SocketAddr) -> Client {
+    let token = std::fs::read_to_string(directory.path().join("data/token")).unwrap();
+    let host = Server::parse(&format!("http://{address}")).unwrap();
+    Client::new(host).with_token(token.trim().to_owned())
 }
 
 /// A script of one reply.

@@ -9,6 +9,7 @@ mod commands;
 mod house;
 mod interrupting;
 mod lines;
+mod losing;
 mod reconnecting;
 mod screen;
 mod sessions;

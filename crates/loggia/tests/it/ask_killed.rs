@@ -33,6 +33,13 @@ fn kill(stage: &AutoStage) -> i32 {
     pid
 }
 
+/// It still takes connections and what is written to them, and reads nothing.
+fn freeze(stage: &AutoStage) -> Pid {
+    let server = Pid::from_raw(stage.pid().expect("a server runs")).unwrap();
+    kill_process(server, Signal::STOP).unwrap();
+    server
+}
+
 #[test]
 fn a_turn_that_was_cut_off_in_its_reply_goes_on_with_the_next_server() {
     let stage = AutoStage::playing(HANGS);
@@ -104,6 +111,49 @@ fn a_question_is_still_open_at_the_next_server() {
     <dim>1 file changed · 0.0 s · SESSION<>
     ");
     assert_eq!(stage.0.read("project/one.txt"), "new\n");
+}
+
+#[test]
+fn an_answer_that_a_frozen_server_never_read_is_asked_for_again() {
+    let stage = AutoStage::playing(ASKS);
+    let terminal = started(&stage);
+    terminal.until("o once");
+    stage.0.write("script.toml", SAYS);
+    let server = freeze(&stage);
+    terminal.press("o");
+    terminal.until("yes");
+    kill_process(server, Signal::KILL).unwrap();
+    terminal.until_so("the question once more", |shown| {
+        shown.has("The server is back.") && shown.current().contains("o once")
+    });
+    assert!(!stage.0.path("project/one.txt").exists());
+    terminal.press("o");
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(0), true), "{}", ended.shown.text());
+    assert_eq!(stage.0.read("project/one.txt"), "new\n");
+}
+
+#[test]
+fn a_prompt_is_answered_whenever_its_server_froze() {
+    let stage = AutoStage::playing(SAYS);
+    // How far the prompt has come when the server stops is chance; however far it is, the next one answers.
+    for line in ["server.hello"; 4] {
+        assert_eq!(stage.0.run(&["sessions", "list"]).code, Some(0));
+        let server = Pid::from_raw(stage.pid().expect("a server runs")).unwrap();
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut command = stage.0.command(&["ask", "--json", "work"]);
+        let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        drop(command);
+        let mut lines = String::new();
+        until(&mut reader, &mut lines, line);
+        kill_process(server, Signal::STOP).unwrap();
+        kill_process(server, Signal::KILL).unwrap();
+        std::io::Read::read_to_string(&mut reader, &mut lines).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}\n{lines}");
+        assert!(lines.contains("The other half."), "{lines}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! What always holds: one question is shown at a time, and one that somebody else has answered goes.
 
-use loggia_protocol_agent_server::{ApprovalId, SessionState};
+use loggia_protocol_agent_server::SessionStateUpdate;
 
 use super::super::Approvals;
 use super::super::question::{Decision, Pressed, Question};
@@ -94,33 +94,23 @@ impl Turn<'_, '_> {
         });
     }
 
-    /// Takes away the questions that somebody else has answered, and finds out who.
-    pub(super) fn settle(&mut self, state: &SessionState) -> Result<(), CliError> {
-        let is_open = |question: &Question| state.pending_approvals.contains(&question.id);
-        let gone: Vec<ApprovalId> = self
-            .questions
-            .iter()
-            .filter(|question| !is_open(question))
-            .map(|question| question.id.clone())
-            .collect();
-        if gone.is_empty() {
+    /// Takes away the questions that somebody else has answered, and says who.
+    pub(super) fn settle(&mut self, update: &SessionStateUpdate) -> Result<(), CliError> {
+        let is_open = |question: &Question| update.state.pending_approvals.contains(&question.id);
+        self.answered.retain(|(_, question)| is_open(question));
+        if self.questions.iter().all(is_open) {
             return Ok(());
         }
-        if self.questions.front().is_some_and(|question| gone.contains(&question.id)) {
+        if self.questions.front().is_some_and(|question| !is_open(question)) {
             self.is_shown = false;
             self.face.person(View::unask)?;
         }
-        self.questions.retain(is_open);
-        for id in gone {
-            // A no to what is decided changes nothing, and the answer to it names who decided.
-            let speaker = self.stream.speaker().clone();
-            let response = Decision::no().response(&id);
-            self.says.spawn(async move {
-                // Who it was is good to know, and no more.
-                let _ = speaker.answer(response).await;
-                Said::Aside
-            });
+        let decided = update.decided.as_ref();
+        let decided = decided.filter(|by| self.questions.iter().any(|question| question.id == by.request_id));
+        if let Some(by) = decided {
+            self.face.person(|view| view.decided_by(&by.decided_by, by.approved))?;
         }
+        self.questions.retain(is_open);
         self.ask(false)
     }
 }

@@ -1,10 +1,12 @@
 //! What we say during a turn, and what became of it.
 //!
-//! What always holds: a prompt that may not have arrived is looked for before it is said again.
+//! What always holds: a prompt that may not have arrived is looked for before it is said again, and so is an answer. That
+//! something was written says little: a connection takes what its server never reads. What the session tells says it.
 
 use loggia_client::NotSent;
 use loggia_protocol_agent_server::{
-    AlreadyDecidedDetails, ClientMessage, ErrorBody, ErrorCode, ServerError, Session, SessionStatus,
+    AlreadyDecidedDetails, ClientMessage, ErrorBody, ErrorCode, ServerError, ServerMessage, Session,
+    SessionStatus, Stamp,
 };
 
 use super::super::Outcome;
@@ -12,51 +14,115 @@ use super::super::question::Question;
 use super::Turn;
 use crate::CliError;
 
+/// Where the prompt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Prompt {
+    /// On its way to a connection.
+    Saying,
+    /// Written, after so many lost connections.
+    Written(u32),
+    /// Lost with its connection, perhaps.
+    MayBeLost,
+    /// The session has it.
+    Arrived,
+}
+
 /// What became of something we said.
 pub(super) enum Said {
     Prompt(Result<(), NotSent>),
     Answer(Box<Question>, Result<(), NotSent>),
     /// Nobody waits for it.
     Aside,
-    Continued(Result<Session, loggia_client::Error>),
-    Looked(Result<Session, loggia_client::Error>),
+    /// With how many connections were lost when it was asked.
+    Continued(u32, Result<Session, loggia_client::Error>),
+    Looked(u32, Result<Session, loggia_client::Error>),
 }
 
 impl Turn<'_, '_> {
     pub(super) fn prompt(&mut self) {
+        self.prompt = Prompt::Saying;
         let (speaker, message) = (self.stream.speaker().clone(), self.message.clone());
         self.says.spawn(async move { Said::Prompt(speaker.say(&ClientMessage::UserMessage(message)).await) });
     }
 
-    /// Looks whether the prompt has arrived.
-    pub(super) fn look(&mut self) {
-        let (client, id) = (self.client.clone(), self.session.session_id.clone());
-        self.says.spawn(async move { Said::Looked(client.session(&id).await) });
+    /// Whether the prompt or an answer was written to a connection that was lost, and nothing shows that it arrived.
+    pub(super) fn is_unsure(&self) -> bool {
+        self.is_prompt_unsure() || self.answered.iter().any(|(losses, _)| *losses < self.losses)
     }
 
-    pub(super) fn said(&mut self, said: Said) -> Result<(), CliError> {
+    fn is_prompt_unsure(&self) -> bool {
+        match self.prompt {
+            Prompt::Written(losses) => losses < self.losses,
+            Prompt::MayBeLost => true,
+            Prompt::Saying | Prompt::Arrived => false,
+        }
+    }
+
+    /// Looks what has arrived.
+    pub(super) fn look(&mut self) {
+        let (client, id, losses) = (self.client.clone(), self.session.session_id.clone(), self.losses);
+        self.says.spawn(async move { Said::Looked(losses, client.session(&id).await) });
+    }
+
+    /// What the journal got since we began shows that the prompt is in it.
+    pub(super) fn notice(&mut self, message: &ServerMessage) {
+        if seq_of(message).is_some_and(|seq| seq > self.session.last_seq) {
+            self.prompt = Prompt::Arrived;
+        }
+    }
+
+    pub(super) fn said(&mut self, said: Said) -> Result<Option<Outcome>, CliError> {
         match said {
-            Said::Prompt(Err(NotSent::MayHaveArrived)) => {
-                self.unsure = true;
+            Said::Prompt(Err(NotSent::MayHaveArrived)) if self.prompt == Prompt::Saying => {
+                self.prompt = Prompt::MayBeLost;
                 if !self.away {
                     self.look();
                 }
             }
-            Said::Prompt(sent) => sent?,
-            // The session goes on telling: if it has arrived, the question goes.
-            Said::Answer(question, Err(NotSent::MayHaveArrived)) => self.put(*question)?,
-            Said::Answer(_, sent) => sent?,
-            Said::Continued(continued) => drop(continued?),
-            Said::Looked(looked) => {
-                let now = looked?;
-                let nothing_came = now.last_seq == self.session.last_seq && now.status == SessionStatus::Idle;
-                if std::mem::take(&mut self.unsure) && nothing_came {
-                    self.prompt();
+            Said::Prompt(Err(NotSent::MayHaveArrived)) => {}
+            Said::Prompt(sent) => {
+                sent?;
+                if self.prompt == Prompt::Saying {
+                    self.prompt = Prompt::Written(self.losses);
                 }
             }
-            Said::Aside => {}
+            // The session goes on telling: if it has arrived, the question goes.
+            Said::Answer(question, Err(NotSent::MayHaveArrived)) => self.put(*question)?,
+            Said::Answer(question, sent) => {
+                sent?;
+                self.answered.push((self.losses, *question));
+            }
+            Said::Continued(losses, continued) => return self.continued(losses, continued),
+            Said::Looked(losses, Ok(now)) if losses == self.losses => return self.looked(&now),
+            Said::Looked(_, Err(error)) if error.problem().is_some() => return Err(error.into()),
+            // The connection was lost again, or is about to be: the next one looks again.
+            Said::Looked(..) | Said::Aside => {}
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Says again what the session does not have.
+    fn looked(&mut self, now: &Session) -> Result<Option<Outcome>, CliError> {
+        let old = self.answered.extract_if(.., |(losses, _)| *losses < self.losses);
+        let lost: Vec<Question> = old
+            .map(|(_, question)| question)
+            .filter(|question| now.state.pending_approvals.contains(&question.id))
+            .collect();
+        for question in lost {
+            self.face.person(|view| view.aside("The answer did not arrive."))?;
+            self.put(question)?;
+        }
+        if !self.is_prompt_unsure() {
+            return Ok(None);
+        }
+        if now.last_seq != self.session.last_seq || now.status != SessionStatus::Idle {
+            self.prompt = Prompt::Arrived;
+        } else if self.interrupted {
+            return self.finish(Outcome::Cancelled);
+        } else {
+            self.prompt();
+        }
+        Ok(None)
     }
 
     /// The server did not do what we said.
@@ -98,4 +164,23 @@ impl Turn<'_, '_> {
         });
         Ok(None)
     }
+}
+
+/// A message's place in the journal, if it has one.
+fn seq_of(message: &ServerMessage) -> Option<u64> {
+    let stamp: &Stamp = match message {
+        ServerMessage::Plan(message) => &message.stamp,
+        ServerMessage::RetrieveStatus(message) => &message.stamp,
+        ServerMessage::ToolExecute(message) => &message.stamp,
+        ServerMessage::MessageFinal(message) => &message.stamp,
+        ServerMessage::Error(message) => &message.stamp,
+        ServerMessage::ClientEcho(message) => &message.stamp,
+        ServerMessage::SessionNotice(message) => &message.stamp,
+        ServerMessage::SessionState(message) => &message.stamp,
+        ServerMessage::PatchProposed(message) => &message.stamp,
+        ServerMessage::ToolRequestApproval(message) => &message.stamp,
+        ServerMessage::CommandRequestApproval(message) => &message.stamp,
+        _ => return None,
+    };
+    stamp.seq
 }

@@ -7,14 +7,17 @@ use loggia_protocol_agent_server::{
 use serde_json::Value;
 
 use super::{Call, View};
-use crate::paint::{ASIDE, BAD, GOOD, SUBJECT, WARNING, cut, first_line, printable, width_of};
+use crate::paint::{ASIDE, BAD, GOOD, SUBJECT, WARNING, cut, first_line, printable};
 use crate::{CliError, describe, diff};
 
 /// How many running commands' output is kept: more than a turn runs at once.
 const MAX_OUTPUTS: usize = 64;
 
-/// How much of a thought is kept for the moving line: more than a line holds.
+/// How much of a thought's line is kept for the moving line: more than that holds.
 const MAX_THOUGHT_BYTES: usize = 512;
+
+/// What the server's words begin with when the model is asked once more. The protocol has no other sign of it.
+const ASKS_AGAIN: &str = "Asking the model again";
 
 impl View<'_> {
     pub(super) fn thinking(&mut self, thinking: &Thinking) -> Result<(), CliError> {
@@ -22,22 +25,38 @@ impl View<'_> {
             self.thought.clear();
             return Ok(());
         }
-        self.thought.push_str(&thinking.message);
-        if self.thought.len() > MAX_THOUGHT_BYTES {
-            let keep = self.thought.ceil_char_boundary(self.thought.len() - MAX_THOUGHT_BYTES / 2);
-            self.thought.drain(..keep);
+        if thinking.message.starts_with(ASKS_AGAIN) {
+            return self.asked_again(&thinking.message);
         }
-        let last = self.thought.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-        // Its newest words are the ones to see.
-        let room = self.terminal.width().saturating_sub(20);
-        let mut start = 0;
-        while width_of(&last[start..]) > room {
-            start = last.ceil_char_boundary(start + 1);
+        for line in thinking.message.split_inclusive('\n') {
+            // The last line is seen until the next one has something to see.
+            if self.thought.ends_with('\n') {
+                if line.trim().is_empty() {
+                    continue;
+                }
+                self.thought.clear();
+            }
+            let room = MAX_THOUGHT_BYTES.saturating_sub(self.thought.len());
+            self.thought.push_str(&line[..line.floor_char_boundary(room)]);
+            if line.ends_with('\n') && !self.thought.ends_with('\n') {
+                self.thought.push('\n');
+            }
         }
-        let words =
-            if last.is_empty() { "Thinking".to_owned() } else { format!("Thinking: {}", &last[start..]) };
+        let line = self.thought.trim();
+        let words = if line.is_empty() { "Thinking".to_owned() } else { format!("Thinking: {line}") };
         self.live.set(&words);
         Ok(())
+    }
+
+    /// The model is asked once more. What it had said until then is not the reply: another one begins.
+    fn asked_again(&mut self, words: &str) -> Result<(), CliError> {
+        self.thought.clear();
+        self.live.set(words);
+        if self.reply.is_empty() {
+            return Ok(());
+        }
+        self.close_text()?;
+        self.aside("The reply was cut off; trying again.")
     }
 
     pub(super) fn plan(&mut self, plan: &Plan) -> Result<(), CliError> {
