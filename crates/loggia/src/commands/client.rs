@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
-use loggia_cli::{CliError, Client, Interrupts, Terminal};
+use loggia_cli::{CliError, Client, Interrupts, Outcome, Terminal};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -104,17 +104,23 @@ pub(crate) fn run<T>(
     })
 }
 
-/// The same for something that may ask: Ctrl-C is an answer, so that the terminal is left as it was found.
-pub(crate) fn run_asking<T>(
+/// The same for something that may ask: Ctrl-C is an answer and SIGTERM an end, so that the terminal is left as it was
+/// found.
+pub(crate) fn run_asking(
     home: &Home,
-    work: impl AsyncFnOnce(&Client, &mut Terminal, &mut Interrupts) -> Result<T, CliError>,
-) -> Result<T, Error> {
+    work: impl AsyncFnOnce(&Client, &mut Terminal, &mut Interrupts) -> Result<Outcome, CliError>,
+) -> Result<Outcome, Error> {
     let runtime = runtime()?;
     let done = runtime.block_on(async {
         let client = home.client().await?;
         let (mut interrupts, listening) = interrupts()?;
+        let told_to_end = told_to_end()?;
         let listening = tokio::spawn(listening);
-        let done = work(&client, &mut terminal(), &mut interrupts).await;
+        let mut terminal = terminal();
+        let done = tokio::select! {
+            done = work(&client, &mut terminal, &mut interrupts) => done,
+            () = told_to_end => Ok(Outcome::Left),
+        };
         listening.abort();
         Ok(done?)
     });

@@ -1,8 +1,10 @@
 //! Commands that look after sessions, models and policies, each against a server it starts itself.
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::auto::AutoStage;
+use crate::pty::screen::OnTerminal;
 
 const WRITES: &str = r#"
 [[reply]]
@@ -67,6 +69,18 @@ fn changes_are_taken_back_and_made_again() {
     assert!(!file.exists());
     assert_eq!(json(&stage, &["redo", "--yes", "--json"])["files"][0], "new.txt");
     assert!(file.exists());
+}
+
+#[test]
+fn a_question_that_is_told_to_end_leaves_the_terminal_as_it_was() {
+    let stage = AutoStage::new();
+    assert_eq!(stage.0.run(&["ask", "first words"]).code, Some(0));
+    let terminal = OnTerminal::start(&stage.0.command(&["undo"]), 24, 100);
+    terminal.until("n no");
+    assert!(!terminal.is_restored());
+    terminal.signal(Signal::TERM);
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(7), true), "{}", ended.shown.text());
 }
 
 #[test]
