@@ -72,6 +72,23 @@ fn changes_are_taken_back_and_made_again() {
 }
 
 #[test]
+fn a_session_with_nothing_to_undo_is_named() {
+    let stage = AutoStage::new();
+    assert_eq!(stage.0.run(&["ask", "first words"]).code, Some(0));
+    let listed = json(&stage, &["sessions", "list", "--json"]);
+    let id = listed["sessions"][0]["session_id"].as_str().unwrap();
+    for verb in ["undo", "redo"] {
+        let shown = stage.0.run(&[verb, "--yes"]);
+        assert_eq!(shown.code, Some(2), "{shown}");
+        let expected = format!(
+            "error: there is nothing to {verb} in \"first words\" ({id})\n\n\
+             hint: `loggia {verb} --session ID` looks at another session; `loggia sessions` lists them\n"
+        );
+        assert_eq!(shown.stderr, expected);
+    }
+}
+
+#[test]
 fn a_question_that_is_told_to_end_leaves_the_terminal_as_it_was() {
     let stage = AutoStage::new();
     assert_eq!(stage.0.run(&["ask", "first words"]).code, Some(0));
