@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::auto::AutoStage;
 use crate::pty::screen::OnTerminal;
+use crate::stage::Stage;
 
 const WRITES: &str = r#"
 [[reply]]
@@ -121,6 +122,21 @@ fn models_are_listed_and_tried() {
     let tried = stage.0.run(&["model", "test"]);
     assert_eq!(tried.code, Some(0), "{tried}");
     assert_eq!(stage.0.run(&["model", "use", "nonsense"]).code, Some(2));
+}
+
+#[test]
+fn without_a_model_there_is_none_to_try() {
+    let stage = AutoStage(Stage::new());
+    insta::assert_snapshot!(stage.0.run(&["model", "test"]), @r"
+    exit: 8
+    --- stderr
+    error: no model is set
+    hint: `loggia init` sets one up, with its key; `loggia doctor` tells what was found
+    [END]
+    ");
+    let shown = stage.0.run(&["model", "test", "--json"]);
+    let told: Value = serde_json::from_str(&shown.stdout).unwrap_or_else(|_| panic!("{shown}"));
+    assert_eq!((shown.code, &told["works"], &told["model"]), (Some(8), &false.into(), &Value::Null));
 }
 
 #[test]
