@@ -174,6 +174,37 @@ fn a_server_that_was_started_by_hand_stays_and_that_is_told() {
 }
 
 #[test]
+fn a_server_without_a_model_is_started_anew_where_a_key_is_set() {
+    let stage = stage();
+    ask(&stage);
+    let before = stage.pid();
+    assert_eq!(stage.0.run(&["model", "test"]).code, Some(8));
+    assert_eq!(stage.pid(), before, "nothing here would help it");
+    // Nobody is there, so nothing leaves this machine.
+    let key = [("OPENAI_API_KEY", "sk-test"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
+    let shown = stage.0.run_with(&key, &["doctor"]);
+    assert!(!shown.stderr.contains("warning"), "{shown}");
+    let after = stage.pid();
+    assert_ne!(after, before);
+    let environment = std::fs::read(format!("/proc/{}/environ", after.unwrap())).unwrap();
+    assert!(String::from_utf8(environment).unwrap().contains("OPENAI_API_KEY=sk-test\0"));
+    stage.0.run_with(&key, &["doctor"]);
+    assert_eq!(stage.pid(), after, "it has the key, and no model at that address all the same");
+}
+
+#[test]
+fn a_server_without_a_model_that_was_started_by_hand_stays_and_that_is_told() {
+    let stage = stage();
+    let server = Server::start(&stage.0, &[]);
+    assert_eq!(ask(&stage).stderr, "", "nothing here would help it");
+    let shown = stage.0.run_with(&[("OPENAI_API_KEY", "sk-test")], &["ask", "who are you?"]);
+    assert!(shown.stdout.starts_with("No model is set"), "{shown}");
+    assert!(shown.stderr.contains("keeps the keys it was started with"), "{shown}");
+    assert!(shown.stderr.contains("hint: run `loggia stop`"), "{shown}");
+    assert_eq!(stage.pid(), Some(i32::try_from(server.pid()).unwrap()));
+}
+
+#[test]
 fn a_server_without_the_key_is_started_anew_when_its_model_is_chosen() {
     let stage = stage();
     ask(&stage);
