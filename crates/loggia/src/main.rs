@@ -24,8 +24,8 @@ mod telemetry;
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::{
-    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand, PolicyCommand,
-    ServeArguments, SessionsCommand, TurnArguments,
+    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand,
+    PolicyCommand, ServeArguments, SessionsCommand, TurnArguments,
 };
 use crate::commands::client::Home;
 use crate::commands::serve::Starter;

@@ -23,11 +23,7 @@ pub(crate) fn run(home: &Home, command: SessionsCommand) -> Result<Outcome, Erro
         SessionsCommand::List(arguments) => list(home, &arguments),
         SessionsCommand::Show(arguments) => {
             let session = arguments.id.map_or(SessionChoice::Latest, |id| SessionChoice::Id(SessionId(id)));
-            let options = SessionShow {
-                session,
-                workspace: home.workspace(None)?,
-                json: arguments.json,
-            };
+            let options = SessionShow { session, workspace: home.workspace(None)?, json: arguments.json };
             client::run(home, async |client, terminal| {
                 loggia_cli::sessions_show(client, options, terminal).await
             })
