@@ -66,6 +66,16 @@ pub enum CliError {
     /// There is no terminal to type in.
     #[error("a conversation needs a terminal")]
     NoTerminal,
+    /// A session has no change that could be taken back, or made again.
+    #[error("there is nothing to {verb} in \"{title}\" ({session})")]
+    NothingToStep {
+        /// `undo` or `redo`.
+        verb: &'static str,
+        /// What the session is called.
+        title: String,
+        /// Its id.
+        session: String,
+    },
     /// A file cannot be written.
     #[error("cannot write `{}`", path.display())]
     File {
@@ -115,6 +125,12 @@ impl CliError {
             Self::SessionHasBegun { .. } => "begin a new session, or leave this out",
             Self::NotConfirmed { .. } => "say yes beforehand, with `--yes`, or run it in a terminal",
             Self::NoTerminal => "run it in a terminal; `loggia ask` needs none",
+            Self::NothingToStep { verb: "redo", .. } => {
+                "`loggia redo --session ID` looks at another session; `loggia sessions` lists them"
+            }
+            Self::NothingToStep { .. } => {
+                "`loggia undo --session ID` looks at another session; `loggia sessions` lists them"
+            }
             Self::File { .. } => "name a new file in a directory that can be written",
             Self::Ended => "ask again in a new session",
         }

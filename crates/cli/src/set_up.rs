@@ -181,6 +181,14 @@ impl<'t> SetUp<'t> {
         confirm(self.terminal, what, self.interrupts).await
     }
 
+    /// Waits for something. Nothing if an interrupt comes first.
+    pub async fn unless_interrupted<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            done = work => Some(done),
+            () = self.interrupts.next() => None,
+        }
+    }
+
     /// Has a model say one word, and tells whether it did.
     ///
     /// # Errors

@@ -178,6 +178,7 @@ fn client_kind(error: &CliError) -> ErrorKind {
         | CliError::NoSession
         | CliError::NotConfirmed { .. }
         | CliError::NoTerminal
+        | CliError::NothingToStep { .. }
         | CliError::File { .. }
         | CliError::SessionHasBegun { .. } => ErrorKind::Usage,
         CliError::Server(error) => match error.problem().map(|problem| problem.status) {

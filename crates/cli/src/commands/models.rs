@@ -98,7 +98,10 @@ pub async fn model_use(
     let now = client.put_current_model(&chosen).await?;
     match options.json {
         true => say_json(terminal, &now)?,
-        false => say(terminal, &format!("New sessions use {}:{}.", now.provider, now.model_name))?,
+        false => {
+            let name = format!("{}:{}", now.provider, now.model_name);
+            say(terminal, &format!("New sessions use {}.", printable(&name)))?;
+        }
     }
     Ok(Outcome::Done)
 }
@@ -133,7 +136,6 @@ pub async fn model_test(
     };
     let session = client.create_session(&params).await?;
     let name = session.model.as_ref().map(|model| format!("{}:{}", model.provider, model.model_name));
-    let name = name.or(options.name).unwrap_or_else(|| "the default model".to_owned());
     let tried = tokio::time::timeout(TEST_PATIENCE, try_out(client, &session)).await;
     // What was found out counts; a session that stays is only untidy.
     let _ = client.delete_session(&session.session_id).await;
@@ -141,7 +143,17 @@ pub async fn model_test(
         Ok(tried) => tried?,
         Err(_) => Tried { failure: Some("it said nothing in two minutes".to_owned()), ..Tried::default() },
     };
-    tell(terminal, &name, &tried, options.json)
+    if let Some(name) = name.or(options.name) {
+        return tell(terminal, &name, &tried, options.json);
+    }
+    // One that is looked for is known by now. Where none was found a search has answered, and that is no model.
+    match (current(client).await?, &tried.failure) {
+        (Some(CurrentModel { provider, model_name, .. }), _) => {
+            tell(terminal, &format!("{provider}:{model_name}"), &tried, options.json)
+        }
+        (None, Some(_)) => tell(terminal, "the default model", &tried, options.json),
+        (None, None) => tell_of_none(terminal, options.json),
+    }
 }
 
 /// How a try went.
@@ -187,8 +199,8 @@ fn tell(terminal: &mut Terminal, name: &str, tried: &Tried, json: bool) -> Resul
     match &tried.failure {
         None => {
             let first = tried.first.map(|first| format!(", its first word after {} ms", milliseconds(first)));
-            let text =
-                format!("{name} works: {} ms{}.", milliseconds(tried.whole), first.unwrap_or_default());
+            let (name, whole) = (printable(name), milliseconds(tried.whole));
+            let text = format!("{name} works: {whole} ms{}.", first.unwrap_or_default());
             say(terminal, &text)?;
         }
         Some(why) => {
@@ -203,6 +215,21 @@ fn tell(terminal: &mut Terminal, name: &str, tried: &Tried, json: bool) -> Resul
         }
     }
     Ok(outcome)
+}
+
+/// Tells that there is no model to try.
+fn tell_of_none(terminal: &mut Terminal, json: bool) -> Result<Outcome, CliError> {
+    const NONE: &str = "no model is set";
+    if json {
+        let body =
+            json!({"model": null, "works": false, "first_token_ms": null, "whole_ms": 0, "error": NONE});
+        say_json(terminal, &body)?;
+    } else {
+        let error = terminal.paint_err().text(ERROR, "error:").into_owned();
+        let hint = "`loggia init` sets one up, with its key; `loggia doctor` tells what was found";
+        terminal.err(&format!("{error} {NONE}\nhint: {hint}\n")).map_err(CliError::Output)?;
+    }
+    Ok(Outcome::ModelFailed)
 }
 
 /// The model of new sessions, if one is set.

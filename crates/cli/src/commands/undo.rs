@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use loggia_client::Client;
-use loggia_protocol_agent_server::{UndoParams, UndoResult};
+use loggia_protocol_agent_server::{ProblemType, Session, UndoParams, UndoResult};
 
 use super::{choose, confirm, say, say_json};
 use crate::ask::SessionChoice;
@@ -76,14 +76,33 @@ async fn step(
     }
     let params = UndoParams { steps: options.steps };
     let result = match way {
-        Way::Back => client.undo(&session.session_id, &params).await?,
-        Way::Again => client.redo(&session.session_id, &params).await?,
+        Way::Back => client.undo(&session.session_id, &params).await,
+        Way::Again => client.redo(&session.session_id, &params).await,
     };
+    let result = result.map_err(|error| refused(error, &session, way))?;
     match options.json {
         true => say_json(terminal, &result)?,
         false => say(terminal, &told(&result, way))?,
     }
     Ok(Outcome::Done)
+}
+
+/// Why nothing was done: a session without a change is told by its name. The server only says so in words.
+fn refused(error: loggia_client::Error, session: &Session, way: Way) -> CliError {
+    let verb = if way == Way::Back { "undo" } else { "redo" };
+    let words = format!("there is nothing to {verb}");
+    match error.problem() {
+        Some(problem)
+            if problem.kind == ProblemType::Conflict && problem.detail.as_deref() == Some(&*words) =>
+        {
+            CliError::NothingToStep {
+                verb,
+                title: session.title.clone(),
+                session: session.session_id.0.clone(),
+            }
+        }
+        _ => error.into(),
+    }
 }
 
 fn told(result: &UndoResult, way: Way) -> String {

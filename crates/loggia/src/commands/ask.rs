@@ -46,7 +46,7 @@ fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
     let script = asked.model.clone().filter(|name| name.starts_with(SCRIPTED));
     let runtime = client::runtime()?;
     let done = runtime.block_on(async {
-        let client = home.client().await?;
+        let client = home.client_with_model().await?;
         ask(&client, asked).await
     });
     let done = done.map_err(|error| match (&error, script) {

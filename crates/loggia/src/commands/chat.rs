@@ -23,7 +23,7 @@ pub(crate) fn run(config: &Config, home: Home, arguments: &TurnArguments) -> Res
     let chat = Chat { workspace, model, session, approvals, preset, budget, history, revive };
     let runtime = client::runtime()?;
     let done = runtime.block_on(async {
-        let client = home.client().await?;
+        let client = home.client_with_model().await?;
         let (interrupts, listening) = client::interrupts()?;
         let told_to_end = client::told_to_end()?;
         let listening = tokio::spawn(listening);

@@ -6,14 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
-use loggia_cli::{CliError, Client, Interrupts, Terminal};
+use loggia_cli::{CliError, Client, Interrupts, Outcome, Terminal};
+use loggia_models::Hosted;
+use loggia_protocol_agent_server::CheckState;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
 use crate::config::places::Places;
 use crate::config::{Config, Unheard};
-use crate::daemon::{DaemonError, find, stopping};
+use crate::daemon::stopping::{self, Freed};
+use crate::daemon::{DaemonError, find};
 use crate::errors::{self, Error};
 
 /// Where the server of a command is, and what one that is started for it gets.
@@ -22,6 +25,8 @@ pub(crate) struct Home {
     pub(crate) places: Places,
     /// Variables that the configuration names.
     pub(crate) variables: Vec<String>,
+    /// Variables set here that have the key of a provider, and so bring a model along.
+    keys: Vec<&'static str>,
     /// What is set for this command and the server does not hear of.
     unheard: Vec<Unheard>,
     /// Whether that was said: once is enough.
@@ -33,14 +38,45 @@ impl Home {
     pub(crate) fn new(places: Places, config: &Config) -> Self {
         let warns = config.log_level() >= LevelFilter::WARN;
         let unheard = if warns { config.unheard() } else { Vec::new() };
-        Self { places, variables: config.key_variables(), unheard, warned: AtomicBool::new(false) }
+        let (variables, keys) = (config.key_variables(), keys_here(config));
+        Self { places, variables, keys, unheard, warned: AtomicBool::new(false) }
     }
 
     /// A client of the server that runs, or of one that is started for it.
     pub(crate) async fn client(&self) -> Result<Client, DaemonError> {
-        let client = find::client(&self.places, &self.variables).await?;
+        let (client, _) = find::client(&self.places, &self.variables).await?;
         self.warn_of_unheard()?;
         Ok(client)
+    }
+
+    /// The same for a command that is of little use without a model. A server that has none, and lacks a provider's key
+    /// that is set here, is started anew if nobody needs it.
+    pub(crate) async fn client_with_model(&self) -> Result<Client, DaemonError> {
+        let (mut client, health) = find::client(&self.places, &self.variables).await?;
+        // One that has a key may still be looking for its model.
+        let has_none = !self.keys.is_empty() && health.checks.model == CheckState::Absent;
+        if has_none && stopping::lacks(&self.places, &self.keys)? {
+            match self.free().await? {
+                Freed::Gone | Freed::Absent => {
+                    (client, _) = find::client(&self.places, &self.variables).await?;
+                }
+                Freed::Stays(record) => {
+                    let message = format!(
+                        "the server that runs ({record}) has no model, and keeps the keys it was started with"
+                    );
+                    errors::warn(&message, "run `loggia stop`, start it again from here, and try again");
+                }
+            }
+        }
+        self.warn_of_unheard()?;
+        Ok(client)
+    }
+
+    /// Lets a server go that nobody needs. It blocks, so it has a thread of its own.
+    pub(crate) async fn free(&self) -> Result<Freed, DaemonError> {
+        let places = self.places.clone();
+        let freed = tokio::task::spawn_blocking(move || stopping::free(&places)).await;
+        freed.map_err(|error| DaemonError::Runtime { source: error.into() })?
     }
 
     /// Says which settings have no effect on the server that is asked.
@@ -78,6 +114,16 @@ impl Home {
     }
 }
 
+/// The variables set here that bring a model along. A provider that is configured says itself where its key is.
+fn keys_here(config: &Config) -> Vec<&'static str> {
+    let configured = config.endpoints();
+    let is_set = |name: &str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
+    let with_model = Hosted::all().filter(|hosted| {
+        hosted.model.is_some() && configured.iter().all(|endpoint| endpoint.name != hosted.name)
+    });
+    with_model.map(|hosted| hosted.key_variable).filter(|name| is_set(name)).collect()
+}
+
 /// The terminal of this process, once colours are settled.
 pub(crate) fn terminal() -> Terminal {
     let colored = [AutoStream::choice(&io::stdout()), AutoStream::choice(&io::stderr())];
@@ -104,17 +150,34 @@ pub(crate) fn run<T>(
     })
 }
 
-/// The same for something that may ask: Ctrl-C is an answer, so that the terminal is left as it was found.
-pub(crate) fn run_asking<T>(
+/// The same for something that is of little use without a model.
+pub(crate) fn run_with_model<T>(
     home: &Home,
-    work: impl AsyncFnOnce(&Client, &mut Terminal, &mut Interrupts) -> Result<T, CliError>,
+    work: impl AsyncFnOnce(&Client, &mut Terminal) -> Result<T, CliError>,
 ) -> Result<T, Error> {
+    runtime()?.block_on(async {
+        let client = home.client_with_model().await?;
+        Ok(work(&client, &mut terminal()).await?)
+    })
+}
+
+/// The same for something that may ask: Ctrl-C is an answer and SIGTERM an end, so that the terminal is left as it was
+/// found.
+pub(crate) fn run_asking(
+    home: &Home,
+    work: impl AsyncFnOnce(&Client, &mut Terminal, &mut Interrupts) -> Result<Outcome, CliError>,
+) -> Result<Outcome, Error> {
     let runtime = runtime()?;
     let done = runtime.block_on(async {
         let client = home.client().await?;
         let (mut interrupts, listening) = interrupts()?;
+        let told_to_end = told_to_end()?;
         let listening = tokio::spawn(listening);
-        let done = work(&client, &mut terminal(), &mut interrupts).await;
+        let mut terminal = terminal();
+        let done = tokio::select! {
+            done = work(&client, &mut terminal, &mut interrupts) => done,
+            () = told_to_end => Ok(Outcome::Left),
+        };
         listening.abort();
         Ok(done?)
     });

@@ -7,7 +7,7 @@ use crate::exit_code::ExitCode;
 
 /// Runs the command.
 pub(crate) fn run(home: &Home, arguments: &DoctorArguments) -> Result<ExitCode, Error> {
-    let well = client::run(home, async |client, terminal| {
+    let well = client::run_with_model(home, async |client, terminal| {
         loggia_cli::doctor(client, arguments.json, terminal).await
     })?;
     Ok(if well { ExitCode::Success } else { ExitCode::Faults })

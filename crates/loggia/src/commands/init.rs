@@ -4,6 +4,7 @@
 //! word, and doing it twice is as good as once.
 
 mod error;
+mod keep;
 mod key;
 
 use loggia_cli::{CliError, Client, Needs, Offer, Outcome, SetUp};
@@ -12,7 +13,7 @@ use loggia_protocol_agent_server::{CurrentModel, ProblemType, TestModelResult};
 use serde::Serialize;
 
 use super::client::{self, Home};
-use super::known::Known;
+use super::known::{self, Known};
 use crate::cli::InitArguments;
 use crate::config::Config;
 use crate::config::edit::Edit;
@@ -21,8 +22,8 @@ use crate::daemon::DaemonError;
 use crate::daemon::stopping::{self, Freed};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
-use crate::output::Printer;
-use key::Key;
+use crate::output::{Printer, printable};
+use key::{Key, Place};
 
 pub(crate) use error::InitError;
 
@@ -49,11 +50,15 @@ pub(crate) fn run(config: &Config, home: &Home, arguments: &InitArguments) -> Re
     let runtime = client::runtime()?;
     let done = runtime.block_on(async {
         let (mut interrupts, listening) = client::interrupts()?;
+        let told_to_end = client::told_to_end()?;
         let listening = tokio::spawn(listening);
         let mut terminal = client::terminal();
         let people = SetUp::new(&mut terminal, &mut interrupts);
         let asks = people.can_ask() && !arguments.json;
-        let done = Init { config, home, arguments, people, asks }.go(piped).await;
+        let done = tokio::select! {
+            done = Init { config, home, arguments, people, asks }.go(piped) => done,
+            () = told_to_end => Ok(Outcome::Left.into()),
+        };
         listening.abort();
         done
     });
@@ -98,19 +103,20 @@ impl Init<'_> {
         }
         let mut key_kept_in = None;
         if let Some((hosted, key)) = given {
-            let Some(place) = self.keep(&hosted, &key, &mut edit).await? else {
-                return Ok(Outcome::Refused.into());
-            };
-            key_kept_in = Some(place);
+            match self.keep(&hosted, &key, &mut edit).await? {
+                Ok(place) => key_kept_in = Some(place),
+                Err(outcome) => return Ok(outcome.into()),
+            }
         }
         edit.set(MODEL_DEFAULT.path, &name);
         let written = edit.save()?;
         let changed = written || key_kept_in.is_some();
-        self.tell_changes(&name, changed, written, key_kept_in.as_deref())?;
+        self.tell_changes(&name, changed, written, key_kept_in.as_ref())?;
         let (client, effective) = self.make_effective(&name, changed).await?;
         let test = self.test(&client, &name).await?;
         let fails = test.as_ref().is_some_and(|test| !test.works);
         let config_file = file.display().to_string();
+        let key_kept_in = key_kept_in.map(|place| place.plain());
         self.end(&Shown { model: name, changed, config_file, key_kept_in, effective, test })?;
         Ok(if fails { ExitCode::Model } else { ExitCode::Success })
     }
@@ -118,13 +124,13 @@ impl Init<'_> {
     /// The model that is wanted, and what is known of it. Nothing if nobody wants one.
     async fn model(&mut self, before: Option<&str>) -> Result<Option<(String, Known)>, Error> {
         if let Some(name) = &self.arguments.model {
-            return match Known::of(name, self.config) {
-                Known::Unusable(error) => Err(error.into()),
-                known => Ok(Some((name.clone(), known))),
+            return match self.known(name).await? {
+                Some(Known::Unusable(error)) => Err(error.into()),
+                known => Ok(known.map(|known| (name.clone(), known))),
             };
         }
         // A server that nobody needs is started anew, so that it has the keys of this terminal.
-        self.free().await?;
+        self.home.free().await?;
         let client = self.home.client().await?;
         self.people.found(&client).await?;
         let keyless = Hosted::all().filter_map(|hosted| {
@@ -135,9 +141,9 @@ impl Init<'_> {
         self.people.list(&offers, before)?;
         loop {
             let Some(name) = self.people.choose(&offers, before).await? else { return Ok(None) };
-            match Known::of(&name, self.config) {
-                Known::Unusable(error) => self.people.complain(&error.to_string())?,
-                known => return Ok(Some((name, known))),
+            match self.known(&name).await? {
+                Some(Known::Unusable(error)) => self.people.complain(&error.to_string())?,
+                known => return Ok(known.map(|known| (name, known))),
             }
         }
     }
@@ -155,24 +161,6 @@ impl Init<'_> {
         }
     }
 
-    /// Keeps a key and says where; nothing if an older one is to stay.
-    async fn keep(&mut self, hosted: &Hosted, key: &Key, edit: &mut Edit) -> Result<Option<String>, Error> {
-        let place = key::Place::of(hosted, edit, &self.home.places)?;
-        if place.holds_another(hosted.name, key) {
-            let what = format!("Replace the key of {} in {place}?", hosted.name);
-            if !self.confirm(&what).await? {
-                return Ok(None);
-            }
-        }
-        let told = place.keep(hosted, key, edit)?;
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        if place == key::Place::Keyring && is_set(hosted.key_variable) {
-            let text = format!("`{}` is set here, and counts before the keyring", hosted.key_variable);
-            self.people.complain(&text)?;
-        }
-        Ok(Some(told))
-    }
-
     /// Asks before something is replaced, unless that was answered beforehand.
     async fn confirm(&mut self, what: &str) -> Result<bool, Error> {
         match (self.arguments.yes, self.asks) {
@@ -187,7 +175,7 @@ impl Init<'_> {
         name: &str,
         changed: bool,
         written: bool,
-        key: Option<&str>,
+        key: Option<&Place>,
     ) -> Result<(), Error> {
         if self.arguments.json {
             return Ok(());
@@ -199,7 +187,7 @@ impl Init<'_> {
             self.people.done(&format!("{name} is set in `{}`", self.config.user_file().display()))?;
         }
         if !changed {
-            self.people.done(&format!("nothing had to be changed: new sessions use {name} already"))?;
+            self.people.done(&format!("nothing had to be changed: {name} is set already"))?;
         }
         if let Some(stronger) = self.config.own_model().filter(|own| *own != name) {
             let text = format!(
@@ -212,7 +200,7 @@ impl Init<'_> {
 
     /// Sees to it that the server follows; whether it does.
     async fn make_effective(&mut self, name: &str, changed: bool) -> Result<(Client, bool), Error> {
-        let freed = if changed { self.free().await? } else { Freed::Absent };
+        let freed = if changed { self.home.free().await? } else { Freed::Absent };
         let client = self.home.client().await?;
         let mut follows = current(&client).await?.as_deref() == Some(name);
         // Somebody chose another one while a server ran, and that choice is kept.
@@ -225,9 +213,12 @@ impl Init<'_> {
                 Err(error) => return Err(CliError::from(error).into()),
             };
         }
-        if let (Freed::Stays(record), false) = (&freed, self.arguments.json)
-            && (changed || !follows)
-        {
+        let stays = match freed {
+            Freed::Stays(record) => Some(record),
+            _ if !follows => stopping::running(&self.home.places)?,
+            _ => None,
+        };
+        if let (Some(record), false) = (stays, self.arguments.json) {
             let text = format!(
                 "the server that runs ({record}) keeps the keys and settings it was started with; to change them, \
                  run `loggia stop` and start it again"
@@ -254,7 +245,13 @@ impl Init<'_> {
         if self.arguments.json {
             printer.line(serde_json::to_string(shown).expect("texts and switches can always be written"))?;
         } else {
-            printer.line(format_args!("New sessions use {}.", shown.model))?;
+            let name = printable(&shown.model);
+            match shown.effective {
+                true => printer.line(format_args!("New sessions use {name}."))?,
+                false => printer.line(format_args!(
+                    "New sessions will use {name} once the server is started again, after `loggia stop`."
+                ))?,
+            }
         }
         printer.finish()?;
         if self.asks {
@@ -266,11 +263,22 @@ impl Init<'_> {
         Ok(())
     }
 
-    /// Lets a server go that nobody needs. It blocks, so it has a thread of its own.
-    async fn free(&self) -> Result<Freed, Error> {
-        let places = self.home.places.clone();
-        let freed = tokio::task::spawn_blocking(move || stopping::free(&places)).await;
-        Ok(freed.map_err(|error| DaemonError::Runtime { source: error.into() })??)
+    /// Whether somebody has a model's key, the keyring asked last. Nothing if somebody left meanwhile.
+    async fn known(&mut self, name: &str) -> Result<Option<Known>, Error> {
+        let known = Known::beside_keyring(name, self.config);
+        let Known::WithoutKey(hosted) = known else { return Ok(Some(known)) };
+        let provider = hosted.name;
+        let found = self.aside(move || known::in_keyring(provider)).await?;
+        Ok(found.map(|found| if found { Known::Here } else { Known::WithoutKey(hosted) }))
+    }
+
+    /// Does what waits, on a thread of its own: Ctrl-C and signals are heard meanwhile. Nothing if there was an interrupt.
+    async fn aside<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Option<T>, Error> {
+        let done = self.people.unless_interrupted(tokio::task::spawn_blocking(work)).await;
+        Ok(done.transpose().map_err(|error| DaemonError::Runtime { source: error.into() })?)
     }
 }
 
@@ -294,11 +302,30 @@ async fn current(client: &Client) -> Result<Option<String>, Error> {
 /// The command that makes this user's shell complete ours, where it is known.
 fn completions() -> Option<String> {
     let shell = std::env::var("SHELL").ok()?;
-    let (name, place) = match shell.rsplit('/').next()? {
-        "bash" => ("bash", "~/.local/share/bash-completion/completions/loggia"),
-        "zsh" => ("zsh", "~/.zfunc/_loggia"),
-        "fish" => ("fish", "~/.config/fish/completions/loggia.fish"),
+    completions_of(shell.rsplit('/').next()?)
+}
+
+fn completions_of(shell: &str) -> Option<String> {
+    let (directory, file) = match shell {
+        "bash" => ("~/.local/share/bash-completion/completions", "loggia"),
+        "zsh" => ("~/.zfunc", "_loggia"),
+        "fish" => ("~/.config/fish/completions", "loggia.fish"),
         _ => return None,
     };
-    Some(format!("loggia completions {name} > {place}"))
+    // On a new machine the directory is not there.
+    Some(format!("mkdir -p {directory} && loggia completions {shell} > {directory}/{file}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_of_completions_is_made() {
+        assert_eq!(
+            completions_of("zsh").unwrap(),
+            "mkdir -p ~/.zfunc && loggia completions zsh > ~/.zfunc/_loggia"
+        );
+        assert_eq!(completions_of("tcsh"), None);
+    }
 }

@@ -22,8 +22,16 @@ pub(super) enum Known {
 }
 
 impl Known {
-    /// Looks for a model. Nobody but the keyring is asked.
+    /// Looks for a model. Nobody but the keyring is asked, which may take a moment.
     pub(super) fn of(name: &str, config: &Config) -> Self {
+        match Self::beside_keyring(name, config) {
+            Self::WithoutKey(hosted) if in_keyring(hosted.name) => Self::Here,
+            known => known,
+        }
+    }
+
+    /// The same without the keyring. Nobody is asked.
+    pub(super) fn beside_keyring(name: &str, config: &Config) -> Self {
         // A key that could be in the keyring counts as found, so the keyring is looked at apart.
         let without_bus = |name: &str| if BUS.contains(&name) { None } else { std::env::var(name).ok() };
         let environment = Environment::from_fn(without_bus);
@@ -33,12 +41,15 @@ impl Known {
         };
         let provider = name.split_once(':').and_then(|(provider, _)| Hosted::named(provider));
         match provider.filter(|_| matches!(error, DaemonError::UnknownModel { .. })) {
-            // A keyring that cannot be asked has no key for us.
-            Some(hosted) if matches!(keyring().get(hosted.name), Ok(Some(_))) => Self::Here,
             Some(hosted) => Self::WithoutKey(hosted),
             None => Self::Unusable(error),
         }
     }
+}
+
+/// Whether the keyring has a provider's key. One that cannot be asked has none for us. Waits for it.
+pub(super) fn in_keyring(provider: &str) -> bool {
+    matches!(keyring().get(provider), Ok(Some(_)))
 }
 
 /// The keyring of this session.

@@ -19,7 +19,7 @@ pub(crate) fn run(config: &Config, home: &Home, command: ModelCommand) -> Result
         ModelCommand::Test(arguments) => {
             let workspace = home.workspace(None)?;
             let options = ModelTest { name: arguments.name, workspace, json: arguments.json };
-            client::run(home, async |client, terminal| {
+            client::run_with_model(home, async |client, terminal| {
                 loggia_cli::model_test(client, options, terminal).await
             })
         }

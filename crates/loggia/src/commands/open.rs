@@ -29,7 +29,12 @@ pub(crate) fn run(arguments: &OpenArguments) -> Result<ExitCode, Error> {
     let runtime = RuntimeDirectory::of(&Places::find()?);
     let holder = if runtime.is_ours() { lock::holder(&runtime.lock_file())? } else { None };
     let record = holder.ok_or(DaemonError::NotRunning)?;
-    let Some(url) = record.url.clone() else { return Err(DaemonError::Silent(record).into()) };
+    let Some(url) = record.url.clone() else {
+        // One that has a socket is ready, and has nothing else.
+        let is_ready = record.http_socket.is_some();
+        let error = if is_ready { DaemonError::NoAddress(record) } else { DaemonError::Silent(record) };
+        return Err(error.into());
+    };
     let PageCode { code, expires_at } = ask(&runtime, record)?;
     let opened = match arguments.print {
         true => Ok(false),

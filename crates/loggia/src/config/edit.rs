@@ -45,9 +45,10 @@ impl Edit {
     /// Sets a key to a text.
     pub(crate) fn set(&mut self, key: &str, text: &str) {
         let mut table: &mut dyn TableLike = self.document.as_table_mut();
-        let mut parts = key.split('.').peekable();
-        while let Some(part) = parts.next() {
-            if parts.peek().is_none() {
+        let parts: Vec<&str> = key.split('.').collect();
+        for (place, part) in parts.iter().enumerate() {
+            let below = parts.len() - place - 1;
+            if below == 0 {
                 let item = table.entry(part).or_insert(Item::None);
                 let mut value = Value::from(text);
                 if let Some(old) = item.as_value() {
@@ -58,15 +59,19 @@ impl Edit {
                 return;
             }
             // Not a table: whoever loads the file is told.
-            let item = table.entry(part).or_insert_with(|| Item::Table(Table::new()));
+            let item = table.entry(part).or_insert_with(|| {
+                let mut new = Table::new();
+                // One that only holds other tables needs no line of its own.
+                new.set_implicit(below > 1);
+                Item::Table(new)
+            });
             let Some(inner) = item.as_table_like_mut() else { return };
             table = inner;
         }
     }
 
     /// Writes the file if something changed; whether it did.
-    pub(crate) fn save(mut self) -> Result<bool, ConfigError> {
-        hide_empty(self.document.as_table_mut());
+    pub(crate) fn save(self) -> Result<bool, ConfigError> {
         let text = self.document.to_string();
         if self.before.as_deref() == Some(text.as_str()) {
             return Ok(false);
@@ -74,19 +79,6 @@ impl Edit {
         let failed = |source| ConfigError::Write { path: self.path.clone(), source };
         replace(&self.path, &text).map_err(failed)?;
         Ok(true)
-    }
-}
-
-/// A table that only holds other tables needs no line of its own.
-fn hide_empty(table: &mut Table) {
-    for (_, item) in table.iter_mut() {
-        if let Some(inner) = item.as_table_mut() {
-            let only_tables = !inner.is_empty() && inner.iter().all(|(_, item)| item.is_table());
-            if only_tables {
-                inner.set_implicit(true);
-            }
-            hide_empty(inner);
-        }
     }
 }
 
@@ -145,6 +137,14 @@ mod tests {
         );
         let named = [("models.openai.kind", "openai"), ("models.openai.key_file", "/k")];
         assert_eq!(edited("", &named), "[models.openai]\nkind = \"openai\"\nkey_file = \"/k\"\n");
+    }
+
+    #[test]
+    fn a_table_that_somebody_wrote_keeps_its_line_and_its_comments() {
+        let before = "# My machines\n[models] # see the wiki\n\n[models.lab]\nkind = \"ollama\"\n";
+        let added = "\n[models.openai]\nkey_file = \"/k\"\n";
+        assert_eq!(edited(before, &[("models.openai.key_file", "/k")]), format!("{before}{added}"));
+        assert_eq!(edited(before, &[("models.lab.kind", "openai")]), before.replace("ollama", "openai"));
     }
 
     #[test]

@@ -162,6 +162,9 @@ pub(crate) enum DaemonError {
     /// There is one, and it says nothing.
     #[error("the daemon does not answer: {0}")]
     Silent(Record),
+    /// It only has its Unix socket, which browsers do not speak to.
+    #[error("the server that runs has no address for browsers: {0}")]
+    NoAddress(Record),
     /// There is none.
     #[error("no server runs")]
     NotRunning,
@@ -221,6 +224,7 @@ impl DaemonError {
             | Self::OpenDirectory { .. }
             | Self::Lock { .. }
             | Self::Silent(_)
+            | Self::NoAddress(_)
             | Self::NotRunning
             | Self::Unopened { .. }
             | Self::OtherControl { .. }
@@ -242,6 +246,9 @@ impl DaemonError {
                 "`loggia open` shows its page, `loggia status` tells more about it, `loggia stop` stops it"
             }
             Self::NotRunning => "`loggia serve --open` starts one and shows its page",
+            Self::NoAddress(_) => {
+                "`loggia stop && loggia serve --open` starts one that has, and shows its page"
+            }
             Self::Unopened { .. } => "open the address yourself, within two minutes",
             Self::Store { source: OpenError::InUse { .. } } => {
                 "it has another runtime directory: set `LOGGIA_RUNTIME_DIR` to find it, or `LOGGIA_DATA_DIR` to have data of its own"

@@ -47,13 +47,13 @@ pub(crate) fn or_start(places: &Places, variables: &[String]) -> Result<PathBuf,
     Ok(socket)
 }
 
-/// The same, and a client of it that it understands.
-pub(crate) async fn client(places: &Places, variables: &[String]) -> Result<Client, DaemonError> {
+/// The same, a client of it that it understands, and how it is.
+pub(crate) async fn client(places: &Places, variables: &[String]) -> Result<(Client, Health), DaemonError> {
     let mut tries = 1;
     loop {
         let client = Client::new(Server::Unix(or_start(places, variables)?));
         match tokio::time::timeout(ANSWER, client.health()).await {
-            Ok(Ok(health)) => return check(&health).map(|()| client),
+            Ok(Ok(health)) => return check(&health).map(|()| (client, health)),
             Ok(Err(error)) if error.problem().is_some() => {
                 return Err(DaemonError::Refused { status: error.to_string() });
             }

@@ -38,6 +38,17 @@ pub(crate) fn running(places: &Places) -> Result<Option<Record>, DaemonError> {
     holder(&RuntimeDirectory::of(places))
 }
 
+/// Whether the daemon that runs was started without all of these variables. Where the system does not tell, it was not.
+pub(crate) fn lacks(places: &Places, names: &[&str]) -> Result<bool, DaemonError> {
+    let Some(record) = running(places)? else { return Ok(false) };
+    let Ok(environment) = std::fs::read(format!("/proc/{}/environ", record.pid)) else { return Ok(false) };
+    let is_set = |name: &&str| {
+        let value = |pair: &[u8]| matches!(pair.strip_prefix(name.as_bytes()), Some([b'=', _, ..]));
+        environment.split(|byte| *byte == 0).any(value)
+    };
+    Ok(!names.iter().any(is_set))
+}
+
 /// Asks the daemon that runs to stop, and waits until it has. Which one it was.
 pub(crate) fn stop(places: &Places) -> Result<Option<Record>, DaemonError> {
     let runtime = RuntimeDirectory::of(places);

@@ -1,10 +1,15 @@
-//! `loggia init` without a terminal, and what commands say of settings that a server does not hear of.
+//! `loggia init`, and what commands say of settings that a server does not hear of.
 
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
+use std::process::{Child, Stdio};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::auto::AutoStage;
+use crate::pty::screen::OnTerminal;
 use crate::server::Server;
 use crate::stage::{Stage, Transcript};
 
@@ -59,7 +64,7 @@ fn a_model_is_set_and_a_server_that_nobody_needs_follows() {
     --- stdout
     New sessions use scripted:[STAGE]/one.toml.
     --- stderr
-    ✓ nothing had to be changed: new sessions use scripted:[STAGE]/one.toml already
+    ✓ nothing had to be changed: scripted:[STAGE]/one.toml is set already
     [END]
     ");
     assert_eq!(stage.pid(), pid, "nothing changed, so the server stays");
@@ -166,10 +171,154 @@ fn a_server_that_was_started_by_hand_stays_and_that_is_told() {
     let stage = stage();
     let server = Server::start(&stage.0, &[]);
     let shown = stage.0.run(&["init", "--model", &model(&stage, "one")]);
-    assert!(
-        shown.code == Some(0) && shown.stderr.contains("run `loggia stop` and start it again"),
-        "{shown}"
+    let follows_later = "New sessions will use scripted:[STAGE]/one.toml once the server is started again, after `loggia stop`.\n";
+    assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), follows_later), "{shown}");
+    assert!(shown.stderr.contains("run `loggia stop` and start it again"), "{shown}");
+    // It is no more in use the second time.
+    let shown = stage.0.run(&["init", "--model", &model(&stage, "one")]);
+    assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), follows_later), "{shown}");
+    assert!(shown.stderr.contains("run `loggia stop` and start it again"), "{shown}");
+    assert_eq!(stage.pid(), Some(i32::try_from(server.pid()).unwrap()));
+}
+
+#[test]
+fn a_key_file_that_is_relative_is_refused() {
+    let stage = stage();
+    let written = "[models.openai]\nkey_file = \"rel/key\"\n";
+    stage.0.user_file(written);
+    insta::assert_snapshot!(stage.0.run_on(b"sk-test", &["init", "--model", "openai:gpt-5", "--key-stdin"]), @r"
+    exit: 3
+    --- stderr
+    error: `models.openai.key_file` is not an absolute path: `rel/key`
+
+    hint: write the whole path, from `/` on, since the server runs elsewhere; or remove `models.openai.key_file` from your configuration
+    [END]
+    ");
+    assert_eq!(config(&stage), written);
+    assert!(!stage.0.path("project/rel").exists());
+}
+
+#[test]
+fn where_a_key_is_kept_is_told_to_programs_as_a_path() {
+    let stage = stage();
+    let flags = ["init", "--json", "--model", "openai:gpt-5", "--key-stdin"];
+    let shown = stage.0.run_on(b"sk-test", &flags);
+    let told: Value = serde_json::from_str(&shown.stdout).unwrap_or_else(|_| panic!("{shown}"));
+    assert_eq!(told["key_kept_in"], "[STAGE]/home/.config/loggia/keys/openai");
+}
+
+#[test]
+fn a_models_name_cannot_steer_the_terminal() {
+    let stage = stage();
+    stage.0.write("o\u{1b}[31mdd.toml", "[[reply]]\nrepeat = true\nparts = [{ text = \"ok\" }]\n");
+    let name = model(&stage, "o\u{1b}[31mdd");
+    for arguments in [&["init", "--model", &name][..], &["model", "use", &name], &["model", "test"]] {
+        let shown = stage.0.run(arguments);
+        assert_eq!(shown.code, Some(0), "{shown}");
+        assert!(!format!("{}{}", shown.stdout, shown.stderr).contains('\u{1b}'), "{shown}");
+        assert!(shown.stdout.contains("o\\u{1b}[31mdd.toml"), "{shown}");
+    }
+}
+
+#[test]
+fn a_set_up_that_is_told_to_end_leaves_the_terminal_as_it_was() {
+    let stage = stage();
+    let terminal = OnTerminal::start(&stage.0.command(&["init", "--model", "openai:gpt-5"]), 24, 100);
+    terminal.until("(it is not shown)");
+    assert!(!terminal.is_restored());
+    terminal.signal(Signal::TERM);
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(7), true), "{}", ended.shown.text());
+    assert!(!stage.0.path(CONFIG).exists());
+}
+
+#[test]
+fn ctrl_c_is_heard_while_a_keyring_is_waited_for() {
+    let stage = stage();
+    let socket = stage.0.path("bus");
+    let bus = UnixListener::bind(&socket).unwrap();
+    let mut command = stage.0.command(&["init", "--model", "openai:gpt-5"]);
+    command.env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}", socket.display()));
+    let terminal = OnTerminal::start(&command, 24, 100);
+    let _never_answered = bus.accept().unwrap();
+    terminal.press("\x03");
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(7), true), "{}", ended.shown.text());
+    assert!(!ended.shown.has("The key of"), "it went on: {}", ended.shown.text());
+}
+
+/// A bus with a keyring that does not start, and its address; nothing where no bus is installed.
+fn bus_without_keyring(stage: &AutoStage) -> Option<(Bus, String)> {
+    stage.0.write(
+        "bus/org.freedesktop.secrets.service",
+        "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/bin/false\n",
     );
+    let configuration = format!(
+        r#"<busconfig><type>session</type><listen>unix:path={0}/socket</listen><servicedir>{0}</servicedir>
+        <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy></busconfig>"#,
+        stage.0.path("bus").display()
+    );
+    let configuration = stage.0.write("bus/bus.conf", configuration);
+    let mut bus = stage.0.program("dbus-daemon");
+    bus.arg("--config-file").arg(configuration).args(["--nofork", "--print-address"]);
+    let mut bus = bus.env("PATH", "/usr/bin:/bin").stdout(Stdio::piped()).spawn().ok()?;
+    let mut address = String::new();
+    BufReader::new(bus.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    assert!(!address.is_empty(), "the bus did not start");
+    Some((Bus(bus), address.trim().to_owned()))
+}
+
+/// A bus that ends with its test.
+struct Bus(Child);
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        // One that has ended already is as well.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_key_that_the_keyring_does_not_take_is_kept_in_a_file() {
+    let stage = stage();
+    let Some((_bus, address)) = bus_without_keyring(&stage) else { return };
+    let mut command = stage.0.command(&["init", "--model", "openai:gpt-5", "--key-stdin"]);
+    command.env("DBUS_SESSION_BUS_ADDRESS", address);
+    let shown = stage.0.finish(command, b"sk-test");
+    assert_eq!(shown.code, Some(0), "{shown}");
+    assert!(shown.stderr.starts_with("! the key is kept in a file instead: "), "{shown}");
+    assert_eq!(stage.0.read(KEY), "sk-test\n");
+}
+
+#[test]
+fn a_server_without_a_model_is_started_anew_where_a_key_is_set() {
+    let stage = stage();
+    ask(&stage);
+    let before = stage.pid();
+    assert_eq!(stage.0.run(&["model", "test"]).code, Some(8));
+    assert_eq!(stage.pid(), before, "nothing here would help it");
+    // Nobody is there, so nothing leaves this machine.
+    let key = [("OPENAI_API_KEY", "sk-test"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
+    let shown = stage.0.run_with(&key, &["doctor"]);
+    assert!(!shown.stderr.contains("warning"), "{shown}");
+    let after = stage.pid();
+    assert_ne!(after, before);
+    let environment = std::fs::read(format!("/proc/{}/environ", after.unwrap())).unwrap();
+    assert!(String::from_utf8(environment).unwrap().contains("OPENAI_API_KEY=sk-test\0"));
+    stage.0.run_with(&key, &["doctor"]);
+    assert_eq!(stage.pid(), after, "it has the key, and no model at that address all the same");
+}
+
+#[test]
+fn a_server_without_a_model_that_was_started_by_hand_stays_and_that_is_told() {
+    let stage = stage();
+    let server = Server::start(&stage.0, &[]);
+    assert_eq!(ask(&stage).stderr, "", "nothing here would help it");
+    let shown = stage.0.run_with(&[("OPENAI_API_KEY", "sk-test")], &["ask", "who are you?"]);
+    assert!(shown.stdout.starts_with("No model is set"), "{shown}");
+    assert!(shown.stderr.contains("keeps the keys it was started with"), "{shown}");
+    assert!(shown.stderr.contains("hint: run `loggia stop`"), "{shown}");
     assert_eq!(stage.pid(), Some(i32::try_from(server.pid()).unwrap()));
 }
 

@@ -1,8 +1,11 @@
 //! Commands that look after sessions, models and policies, each against a server it starts itself.
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::auto::AutoStage;
+use crate::pty::screen::OnTerminal;
+use crate::stage::Stage;
 
 const WRITES: &str = r#"
 [[reply]]
@@ -70,6 +73,35 @@ fn changes_are_taken_back_and_made_again() {
 }
 
 #[test]
+fn a_session_with_nothing_to_undo_is_named() {
+    let stage = AutoStage::new();
+    assert_eq!(stage.0.run(&["ask", "first words"]).code, Some(0));
+    let listed = json(&stage, &["sessions", "list", "--json"]);
+    let id = listed["sessions"][0]["session_id"].as_str().unwrap();
+    for verb in ["undo", "redo"] {
+        let shown = stage.0.run(&[verb, "--yes"]);
+        assert_eq!(shown.code, Some(2), "{shown}");
+        let expected = format!(
+            "error: there is nothing to {verb} in \"first words\" ({id})\n\n\
+             hint: `loggia {verb} --session ID` looks at another session; `loggia sessions` lists them\n"
+        );
+        assert_eq!(shown.stderr, expected);
+    }
+}
+
+#[test]
+fn a_question_that_is_told_to_end_leaves_the_terminal_as_it_was() {
+    let stage = AutoStage::new();
+    assert_eq!(stage.0.run(&["ask", "first words"]).code, Some(0));
+    let terminal = OnTerminal::start(&stage.0.command(&["undo"]), 24, 100);
+    terminal.until("n no");
+    assert!(!terminal.is_restored());
+    terminal.signal(Signal::TERM);
+    let ended = terminal.end();
+    assert_eq!((ended.code(), ended.restored), (Some(7), true), "{}", ended.shown.text());
+}
+
+#[test]
 fn policies_are_shown_asked_and_edited() {
     let stage = AutoStage::new();
     assert_eq!(json(&stage, &["policy", "show", "--json"])["preset"], "ask");
@@ -90,6 +122,21 @@ fn models_are_listed_and_tried() {
     let tried = stage.0.run(&["model", "test"]);
     assert_eq!(tried.code, Some(0), "{tried}");
     assert_eq!(stage.0.run(&["model", "use", "nonsense"]).code, Some(2));
+}
+
+#[test]
+fn without_a_model_there_is_none_to_try() {
+    let stage = AutoStage(Stage::new());
+    insta::assert_snapshot!(stage.0.run(&["model", "test"]), @r"
+    exit: 8
+    --- stderr
+    error: no model is set
+    hint: `loggia init` sets one up, with its key; `loggia doctor` tells what was found
+    [END]
+    ");
+    let shown = stage.0.run(&["model", "test", "--json"]);
+    let told: Value = serde_json::from_str(&shown.stdout).unwrap_or_else(|_| panic!("{shown}"));
+    assert_eq!((shown.code, &told["works"], &told["model"]), (Some(8), &false.into(), &Value::Null));
 }
 
 #[test]

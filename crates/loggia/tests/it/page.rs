@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::auto::AutoStage;
 use crate::server::Server;
 use crate::stage::Stage;
 
@@ -182,6 +183,17 @@ fn without_a_server_there_is_no_page() {
     hint: `loggia serve --open` starts one and shows its page
     [END]
     ");
+}
+
+#[test]
+fn a_server_that_a_command_started_has_no_page() {
+    let stage = AutoStage::new();
+    assert_eq!(stage.0.run(&["ask", "hello"]).code, Some(0));
+    let shown = stage.0.run(&["open"]);
+    assert_eq!(shown.code, Some(5), "{shown}");
+    assert!(shown.stderr.starts_with("error: the server that runs has no address for browsers: "), "{shown}");
+    let hint = "hint: `loggia stop && loggia serve --open` starts one that has, and shows its page\n";
+    assert!(shown.stderr.ends_with(hint), "{shown}");
 }
 
 #[test]

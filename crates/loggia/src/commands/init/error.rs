@@ -1,6 +1,8 @@
 //! What keeps a set-up from being made.
 
-use loggia_models::{KeyringError, NotAKey};
+use std::path::PathBuf;
+
+use loggia_models::NotAKey;
 
 use crate::errors::ErrorKind;
 
@@ -30,14 +32,13 @@ pub(crate) enum InitError {
         /// Why.
         reason: NotAKey,
     },
-    /// The keyring did not take the key.
-    #[error("the key was not kept")]
-    Keyring {
-        /// The variable that would do instead.
-        variable: &'static str,
-        /// Why.
-        #[source]
-        source: KeyringError,
+    /// The settings say that the key is in a file, and not where that is.
+    #[error("`models.{provider}.key_file` is not an absolute path: `{}`", path.display())]
+    RelativeKeyFile {
+        /// Whose.
+        provider: &'static str,
+        /// What was written.
+        path: PathBuf,
     },
     /// The settings say that the key is in a variable.
     #[error("the settings say that the key of {provider} is in the variable `{variable}`")]
@@ -53,8 +54,7 @@ impl InitError {
     /// What it means to the caller.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
-            Self::KeyElsewhere { .. } => ErrorKind::Configuration,
-            Self::Keyring { .. } => ErrorKind::Unavailable,
+            Self::KeyElsewhere { .. } | Self::RelativeKeyFile { .. } => ErrorKind::Configuration,
             _ => ErrorKind::Usage,
         }
     }
@@ -72,7 +72,11 @@ impl InitError {
                 "leave out `--key-stdin`; an endpoint of your own names its key in `models.NAME.key_file`".to_owned()
             }
             Self::NotAKey { .. } => "copy it whole, without quotes, from the provider's page".to_owned(),
-            Self::Keyring { variable, .. } => format!("unlock the keyring and try again, or set `{variable}`"),
+            Self::RelativeKeyFile { provider, .. } => {
+                format!(
+                    "write the whole path, from `/` on, since the server runs elsewhere; or remove `models.{provider}.key_file` from your configuration"
+                )
+            }
             Self::KeyElsewhere { provider, variable } => {
                 format!("set `{variable}`, or remove `models.{provider}.key_variable` from your configuration")
             }

@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use loggia_models::{Hosted, MAX_KEY_BYTES, Secret, checked_key};
+use loggia_models::{Hosted, KeyringError, MAX_KEY_BYTES, Secret, checked_key};
 
 use super::super::known;
 use super::InitError;
@@ -20,6 +20,7 @@ use crate::errors::Error;
 const DIRECTORY: &str = "keys";
 
 /// A key.
+#[derive(Clone)]
 pub(super) struct Key(String);
 
 impl Key {
@@ -45,7 +46,7 @@ impl fmt::Debug for Key {
 }
 
 /// Where a key is to be kept.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// The keyring of this session.
     Keyring,
@@ -53,22 +54,38 @@ pub(super) enum Place {
     File(PathBuf),
 }
 
+/// Why a key is not where it was to be kept.
+#[derive(Debug)]
+pub(super) enum NotKept {
+    /// The keyring did not take it.
+    Keyring(KeyringError),
+    /// The file cannot be written.
+    File(Error),
+}
+
 impl Place {
-    /// The place for a provider's key: where the settings look for it, else the keyring, else a file of our own.
-    pub(super) fn of(hosted: &Hosted, edit: &Edit, places: &Places) -> Result<Self, InitError> {
+    /// Where the settings look for a provider's key, if they say that.
+    pub(super) fn set(hosted: &Hosted, edit: &Edit) -> Result<Option<Self>, InitError> {
         let set =
             |what: &str| edit.text(&format!("models.{}.{what}", hosted.name)).filter(|text| !text.is_empty());
         if let Some(variable) = set("key_variable") {
             return Err(InitError::KeyElsewhere { provider: hosted.name, variable: variable.to_owned() });
         }
-        Ok(match set("key_file") {
-            Some(path) => Self::File(PathBuf::from(path)),
-            None if known::keyring().available() => Self::Keyring,
-            None => Self::File(places.config().join(DIRECTORY).join(hosted.name)),
-        })
+        match set("key_file").map(PathBuf::from) {
+            // Relative to what? The server is not where this command is.
+            Some(path) if path.is_relative() => {
+                Err(InitError::RelativeKeyFile { provider: hosted.name, path })
+            }
+            path => Ok(path.map(Self::File)),
+        }
     }
 
-    /// Whether another key is there, or something that cannot be read.
+    /// A file of our own for a provider's key.
+    pub(super) fn own(hosted: &Hosted, places: &Places) -> Self {
+        Self::File(places.config().join(DIRECTORY).join(hosted.name))
+    }
+
+    /// Whether another key is there, or something that cannot be read. Waits for the keyring.
     pub(super) fn holds_another(&self, provider: &str, key: &Key) -> bool {
         match self {
             // One that is locked is unlocked to keep a key; what it has is not known before.
@@ -82,20 +99,32 @@ impl Place {
         }
     }
 
-    /// Keeps a key, and sets what is needed for it to be found. Where it is, in words.
-    pub(super) fn keep(&self, hosted: &Hosted, key: &Key, edit: &mut Edit) -> Result<String, Error> {
+    /// Keeps a key. Waits for the keyring, and for whoever has to unlock it.
+    pub(super) fn keep(&self, provider: &str, key: &Key) -> Result<(), NotKept> {
         match self {
-            Self::Keyring => {
-                let kept = known::keyring().set(hosted.name, &Secret::new(&key.0));
-                kept.map_err(|source| InitError::Keyring { variable: hosted.key_variable, source })?;
-            }
-            Self::File(path) => {
-                write(path, key).map_err(|source| Error::WriteFile { path: path.clone(), source })?;
-                edit.set(&format!("models.{}.kind", hosted.name), hosted.kind.name());
-                edit.set(&format!("models.{}.key_file", hosted.name), &path.to_string_lossy());
-            }
+            Self::Keyring => known::keyring().set(provider, &Secret::new(&key.0)).map_err(NotKept::Keyring),
+            Self::File(path) => write(path, key)
+                .map_err(|source| NotKept::File(Error::WriteFile { path: path.clone(), source })),
         }
-        Ok(self.to_string())
+    }
+
+    /// Sets what is needed for a key to be found here. What somebody has set stays.
+    pub(super) fn note(&self, hosted: &Hosted, edit: &mut Edit) {
+        if let Self::File(path) = self {
+            let kind = format!("models.{}.kind", hosted.name);
+            if edit.text(&kind).is_none() {
+                edit.set(&kind, hosted.kind.name());
+            }
+            edit.set(&format!("models.{}.key_file", hosted.name), &path.to_string_lossy());
+        }
+    }
+
+    /// For programs.
+    pub(super) fn plain(&self) -> String {
+        match self {
+            Self::Keyring => self.to_string(),
+            Self::File(path) => path.display().to_string(),
+        }
     }
 }
 
@@ -145,8 +174,12 @@ mod tests {
         assert!(!place.holds_another("anthropic", &key));
         let file = directory.path().join("config.toml");
         let mut edit = Edit::open(&file).unwrap();
-        let told = place.keep(&hosted, &key, &mut edit).unwrap();
-        assert!(told.ends_with("keys/anthropic`") && !told.contains("sk-1"), "{told}");
+        place.keep(hosted.name, &key).unwrap();
+        place.note(&hosted, &mut edit);
+        assert_eq!(
+            (place.to_string(), true),
+            (format!("`{}`", place.plain()), place.plain().ends_with("/keys/anthropic"))
+        );
         let mode =
             |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("keys"), mode("keys/anthropic")), (0o700, 0o600));
@@ -155,5 +188,32 @@ mod tests {
             !place.holds_another("anthropic", &key)
                 && place.holds_another("anthropic", &Key::new("sk-2").unwrap())
         );
+    }
+
+    fn written(text: &str) -> Edit {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(&file, text).unwrap();
+        Edit::open(file.path()).unwrap()
+    }
+
+    #[test]
+    fn a_kind_that_somebody_chose_stays() {
+        let hosted = Hosted::named("anthropic").unwrap();
+        let mut edit = written("[models.anthropic]\nkind = \"openai\"\n");
+        Place::File("/key".into()).note(&hosted, &mut edit);
+        assert_eq!(edit.text("models.anthropic.kind"), Some("openai"));
+        assert_eq!(edit.text("models.anthropic.key_file"), Some("/key"));
+    }
+
+    #[test]
+    fn a_file_must_be_named_by_its_absolute_path() {
+        let hosted = Hosted::named("openai").unwrap();
+        let place =
+            |path: &str| Place::set(&hosted, &written(&format!("[models.openai]\nkey_file = \"{path}\"\n")));
+        assert_eq!(place("/key").unwrap(), Some(Place::File("/key".into())));
+        assert_eq!(place("").unwrap(), None);
+        for relative in ["key", "rel/key", "~/key"] {
+            assert!(matches!(place(relative), Err(InitError::RelativeKeyFile { .. })), "{relative}");
+        }
     }
 }
