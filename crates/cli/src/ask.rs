@@ -21,6 +21,7 @@ pub(crate) use turn::run as converse;
 pub(crate) use view::View;
 
 use crate::{CliError, Interrupts, Terminal};
+use face::Face;
 
 /// What to ask, and how.
 #[derive(Debug, Clone)]
@@ -43,6 +44,8 @@ pub struct Ask {
     pub budget: Option<Budget>,
     /// Every event as a line of JSON.
     pub json: bool,
+    /// The answer, questions and errors, and nothing around them.
+    pub quiet: bool,
     /// What brings the server back when it has gone; without it, it is only waited for.
     pub revive: Option<Revive>,
 }
@@ -60,6 +63,7 @@ impl Ask {
             preset: None,
             budget: None,
             json: false,
+            quiet: false,
             revive: None,
         }
     }
@@ -95,7 +99,7 @@ pub enum Approvals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The turn is done.
+    /// The turn is done, also if of a change only a part was taken, or if without a model a search has answered.
     Done,
     /// It is done, but something that the agent wanted was refused, by people or by the policy.
     Refused,
@@ -103,7 +107,7 @@ pub enum Outcome {
     Cancelled,
     /// We left; it may go on without us.
     Left,
-    /// The model failed, or there is none.
+    /// The model failed.
     ModelFailed,
     /// It used all it may.
     LimitReached,
@@ -164,6 +168,12 @@ pub async fn ask(
 ) -> Result<Outcome, CliError> {
     let mut interrupts = interrupts;
     let message = UserMessage { message: open::message(&options)?, context: None };
-    let session = open::session(client, &options).await?;
+    let session = tokio::select! {
+        session = open::session(client, &options) => session?,
+        () = interrupts.next() => {
+            Face::new(terminal, &options).never_began()?;
+            return Ok(Outcome::Left);
+        }
+    };
     Ok(turn::run(client, &session, message, &options, terminal, &mut interrupts).await?.outcome)
 }

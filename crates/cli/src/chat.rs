@@ -7,15 +7,17 @@ mod editor;
 mod line;
 
 use std::path::PathBuf;
+use std::pin::pin;
 
 use loggia_client::Client;
 use loggia_protocol_agent_server::{Budget, EditorContext, Mention, PolicyPreset, Session, UserMessage};
 
 use crate::ask::{Approvals, Ask, Revive, SessionChoice, converse, open_session};
 use crate::commands::{Undo, redo, undo};
+use crate::interrupts::Interrupt;
 use crate::paint::{ASIDE, CODE, ERROR, printable};
 use crate::spent::Spent;
-use crate::{CliError, Interrupts, Outcome, Terminal};
+use crate::{CliError, Interrupts, Outcome, Terminal, describe};
 use editor::{Editor, Typed};
 use line::Line;
 
@@ -36,6 +38,8 @@ pub struct Chat {
     pub preset: Option<PolicyPreset>,
     /// How much a new session may use.
     pub budget: Option<Budget>,
+    /// The answers, questions and errors, and nothing around them.
+    pub quiet: bool,
     /// Where what was typed is remembered; nowhere otherwise.
     pub history: Option<PathBuf>,
     /// What brings the server back when it has gone.
@@ -58,7 +62,7 @@ pub async fn chat(
         None => return Err(CliError::NoTerminal),
     };
     let mut talk = Talk { client, session: None, last: None, options, terminal, interrupts };
-    talk.aside("Ask away. /help lists commands, Ctrl-D leaves.")?;
+    talk.greet().await?;
     talk.go(editor).await
 }
 
@@ -77,7 +81,8 @@ struct Talk<'a> {
 impl Talk<'_> {
     async fn go(&mut self, mut editor: Editor) -> Result<Outcome, CliError> {
         loop {
-            let text = match editor.next().await {
+            let Some(typed) = self.typed(&mut editor).await else { return Ok(Outcome::Left) };
+            let text = match typed {
                 Typed::Line(text) => text,
                 Typed::Interrupted => {
                     self.aside("Ctrl-D leaves.")?;
@@ -92,7 +97,39 @@ impl Talk<'_> {
                 Err(error @ CliError::Output(_)) => return Err(error),
                 Err(error) => self.complain(&error)?,
             }
+            if self.interrupts.are_over() {
+                return Ok(Outcome::Left);
+            }
         }
+    }
+
+    /// Waits for a line; nothing if we are to end. Ctrl-C and Ctrl-Z are keys here.
+    async fn typed(&mut self, editor: &mut Editor) -> Option<Typed> {
+        let mut typing = pin!(editor.next());
+        loop {
+            tokio::select! {
+                typed = &mut typing => return Some(typed),
+                interrupt = self.interrupts.any() => if interrupt == Interrupt::End {
+                    return None;
+                },
+            }
+        }
+    }
+
+    /// Says who will answer, and how to get on.
+    async fn greet(&mut self) -> Result<(), CliError> {
+        let who = match (&self.options.model, &self.options.session) {
+            (Some(name), _) => Some(shown(name)),
+            // A session that goes on has its own, and tells it with its first answer.
+            (None, SessionChoice::Id(_) | SessionChoice::Latest) => None,
+            (None, SessionChoice::New) => match self.client.current_model().await {
+                Ok(model) => Some(describe::model(&model.provider, &model.model_name)),
+                // Whatever else is wrong is told with the first prompt.
+                Err(_) => None,
+            },
+        };
+        let who = who.map(|name| format!("{name} answers. ")).unwrap_or_default();
+        self.aside(&format!("{who}Ask away. /help lists commands, Ctrl-D leaves."))
     }
 
     /// Does what a line says; false when it says goodbye.
@@ -184,8 +221,9 @@ impl Talk<'_> {
     }
 
     fn ask(&self) -> Ask {
-        let Chat { workspace, model, session, approvals, preset, budget, revive, .. } = self.options.clone();
-        Ask { model, session, approvals, preset, budget, revive, ..Ask::new(String::new(), workspace) }
+        let Chat { workspace, model, session, approvals, preset, budget, quiet, revive, .. } =
+            self.options.clone();
+        Ask { model, session, approvals, preset, budget, quiet, revive, ..Ask::new(String::new(), workspace) }
     }
 
     fn help(&mut self) -> Result<(), CliError> {
@@ -201,7 +239,8 @@ impl Talk<'_> {
 
     fn aside(&mut self, text: &str) -> Result<(), CliError> {
         let text = self.terminal.paint_err().foreign(ASIDE, text);
-        self.terminal.err(&format!("{text}\n")).map_err(CliError::Output)
+        let text = self.terminal.folded(&format!("{text}\n"));
+        self.terminal.err(&text).map_err(CliError::Output)
     }
 
     fn complain(&mut self, error: &CliError) -> Result<(), CliError> {
@@ -213,6 +252,13 @@ impl Talk<'_> {
             printable(&what),
             paint.text(CODE, "hint:")
         );
+        let text = self.terminal.folded(&text);
         self.terminal.err(&text).map_err(CliError::Output)
     }
+}
+
+/// `PROVIDER:MODEL` as people read it.
+fn shown(name: &str) -> String {
+    let (provider, model) = name.split_once(':').unwrap_or(("", name));
+    describe::model(provider, model)
 }

@@ -26,8 +26,9 @@ pub use transfer::{SessionExport, SessionImport, sessions_export, sessions_impor
 pub use undo::{Undo, redo, undo};
 
 use crate::ask::{SessionChoice, latest};
+use crate::interrupts::Interrupt;
 use crate::paint::{CODE, QUESTION, printable};
-use crate::{CliError, Interrupts, Key, Terminal};
+use crate::{CliError, Interrupts, Key, Terminal, terminal};
 
 /// The session that is meant.
 async fn choose(client: &Client, choice: &SessionChoice, workspace: &Path) -> Result<Session, CliError> {
@@ -56,23 +57,37 @@ pub(crate) async fn confirm(
     interrupts: &mut Interrupts,
 ) -> Result<bool, CliError> {
     let paint = terminal.paint_err();
-    if !terminal.keys.listen().map_err(CliError::Keyboard)? {
-        return Err(CliError::NotConfirmed { what: what.to_owned() });
-    }
     let keys = format!("{} yes  {} no", paint.text(CODE, "y"), paint.text(CODE, "n"));
-    let asked = terminal.err(&format!("{} {}  {keys} ", paint.text(QUESTION, "?"), printable(what)));
-    let answer = loop {
+    let question = format!("{} {}  {keys} ", paint.text(QUESTION, "?"), printable(what));
+    loop {
+        if !terminal.keys.listen().map_err(CliError::Keyboard)? {
+            return Err(CliError::NotConfirmed { what: what.to_owned() });
+        }
+        let asked = terminal.err(&question);
+        let answer = answered(terminal, interrupts).await;
+        terminal.keys.rest();
+        asked.and_then(|()| terminal.err("\n")).map_err(CliError::Output)?;
+        match answer {
+            Some(answer) => return Ok(answer),
+            None => terminal::stop(),
+        }
+    }
+}
+
+/// Yes or no; nothing if the process is to be stopped first.
+async fn answered(terminal: &mut Terminal, interrupts: &mut Interrupts) -> Option<bool> {
+    loop {
         let key = tokio::select! {
             key = terminal.keys.next() => key,
-            () = interrupts.next() => Key::Escape,
+            interrupt = interrupts.any() => match interrupt {
+                Interrupt::Cancel | Interrupt::End => Key::Escape,
+                Interrupt::Suspend => return None,
+            },
         };
         match key {
-            Key::Char('y' | 'Y') => break true,
-            Key::Char('n' | 'N') | Key::Escape => break false,
+            Key::Char('y' | 'Y') => return Some(true),
+            Key::Char('n' | 'N') | Key::Escape => return Some(false),
             _ => {}
         }
-    };
-    terminal.keys.rest();
-    asked.and_then(|()| terminal.err("\n")).map_err(CliError::Output)?;
-    Ok(answer)
+    }
 }

@@ -42,6 +42,12 @@ pub(crate) fn call(tool: &str, args: &Value) -> String {
     cut(&words, MAX_COLUMNS).into_owned()
 }
 
+/// A model's name, for people: of one that is a file, which may lie anywhere, the file's name alone.
+pub(crate) fn model(provider: &str, name: &str) -> String {
+    let short = name.rsplit('/').next().filter(|_| name.starts_with('/')).unwrap_or(name);
+    printable(&format!("{provider}:{short}")).into_owned()
+}
+
 /// Which lines of a file are read, if not all.
 fn lines(args: &Value) -> String {
     let number = |name: &str| args.get(name).and_then(Value::as_u64);
@@ -87,6 +93,12 @@ mod tests {
         assert_eq!(call("propose_diff", &json!({"diff": "--- a/x\n+++ b/x\n@@"})), "Edit x");
         assert_eq!(call("weather", &json!({"city": "Bern"})), "weather {\"city\":\"Bern\"}");
         assert_eq!(call("weather", &json!({})), "weather");
+    }
+
+    #[test]
+    fn a_model_that_is_a_file_is_told_by_the_files_name() {
+        assert_eq!(model("scripted", "/home/ada/script.toml"), "scripted:script.toml");
+        assert_eq!(model("openrouter", "qwen/qwen3:free"), "openrouter:qwen/qwen3:free");
     }
 
     #[test]

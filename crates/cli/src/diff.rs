@@ -28,9 +28,9 @@ pub(crate) fn patch(patch: &PatchProposed, paint: Paint, limit: usize) -> String
     text
 }
 
-/// One hunk under the label that chooses it.
-pub(crate) fn labelled(label: char, path: &str, hunk: &Hunk, paint: Paint) -> String {
-    let mut text = format!("{} {}\n", paint.text(SUBJECT, format!("[{label}]")), paint.foreign(PLAIN, path));
+/// One hunk under a label.
+pub(crate) fn labelled(label: &str, path: &str, hunk: &Hunk, paint: Paint) -> String {
+    let mut text = format!("{} {}\n", paint.text(SUBJECT, label), paint.foreign(PLAIN, path));
     for line in std::iter::once(place(hunk, paint)).chain(body(hunk, paint)) {
         text.push_str(&line);
         text.push('\n');

@@ -76,6 +76,12 @@ pub enum CliError {
         /// Its id.
         session: String,
     },
+    /// No session of a workspace has a change that could be taken back, or made again.
+    #[error("there is nothing to {verb} in the sessions of this workspace")]
+    NothingToStepHere {
+        /// `undo` or `redo`.
+        verb: &'static str,
+    },
     /// A file cannot be written.
     #[error("cannot write `{}`", path.display())]
     File {
@@ -130,6 +136,9 @@ impl CliError {
             }
             Self::NothingToStep { .. } => {
                 "`loggia undo --session ID` looks at another session; `loggia sessions` lists them"
+            }
+            Self::NothingToStepHere { .. } => {
+                "`-w DIR` looks at another workspace; `loggia sessions` lists the sessions of this one"
             }
             Self::File { .. } => "name a new file in a directory that can be written",
             Self::Ended => "ask again in a new session",

@@ -1,7 +1,7 @@
 //! What people see in a terminal, as a client of the http door like any other.
 //!
 //! Knows how to ask, to show what happens and to put questions to whoever sits there. Refuses to know flags, variables,
-//! configuration, signals and exit codes: the binary hands over plain options and a connected [`Client`], and decides what
+//! configuration, the catching of signals and exit codes: the binary hands over plain options and a connected [`Client`], and decides what
 //! an [`Outcome`] means to a shell.
 //!
 //! What always holds:
@@ -17,6 +17,7 @@ mod describe;
 mod diff;
 mod doctor;
 mod error;
+mod fold;
 mod interrupts;
 mod live;
 mod markdown;

@@ -17,8 +17,10 @@ use tokio::sync::mpsc;
 
 pub use keys::Key;
 pub(crate) use keys::Keys;
-pub(crate) use tty::Modes;
+pub(crate) use tty::{Modes, stop};
 
+use crate::fold::fold;
+use crate::interrupts::Interrupt;
 use crate::paint::Paint;
 use crate::{CliError, Interrupts};
 
@@ -49,8 +51,10 @@ pub struct Look {
     pub stderr_is_terminal: bool,
     /// How wide they are.
     pub width: Width,
-    /// Whether there are colours. Only terminals get them.
-    pub color: bool,
+    /// Whether there are colours on standard output. An answer with colours is rendered as for a terminal.
+    pub color_out: bool,
+    /// Whether there are colours on standard error.
+    pub color_err: bool,
 }
 
 /// How wide a terminal is.
@@ -64,16 +68,18 @@ pub enum Width {
 
 impl Terminal {
     /// That of this process. Keys come from its controlling terminal, so they work when standard input is a pipe.
-    pub fn of_process(color: bool) -> Self {
+    pub fn of_process(color_out: bool, color_err: bool) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
         let look = Look {
             stdout_is_terminal: out.is_terminal(),
             stderr_is_terminal: err.is_terminal(),
             width: Width::OfProcess,
-            color,
+            color_out,
+            color_err,
         };
-        // Somebody who cannot see a question cannot answer it.
-        let keys = if look.stderr_is_terminal { Keys::of_process() } else { Keys::none() };
+        // Somebody who cannot see a question cannot answer it. What reads our output may read the keyboard as well.
+        let is_alone = look.stdout_is_terminal;
+        let keys = if look.stderr_is_terminal { Keys::of_process(is_alone) } else { Keys::none() };
         let can_edit = look.stderr_is_terminal && io::stdin().is_terminal();
         Self { out: Box::new(out), err: Box::new(err), look, keys, lines: None, can_edit, can_wipe: true }
     }
@@ -144,16 +150,29 @@ impl Terminal {
             return Ok(lines.recv().await);
         }
         // Whoever answers at once must not be seen either, so nothing is asked before that is so.
-        let mut typing = tty::Typing::begin(hidden).map_err(CliError::Keyboard)?;
-        self.err(question).map_err(CliError::Output)?;
-        tokio::select! {
-            line = &mut typing.line => Ok(line.ok().flatten()),
-            () = interrupts.next() => Ok(None),
+        loop {
+            let mut typing = tty::Typing::begin(hidden).map_err(CliError::Keyboard)?;
+            self.err(question).map_err(CliError::Output)?;
+            let interrupt = tokio::select! {
+                line = &mut typing.line => return Ok(line.ok().flatten()),
+                interrupt = interrupts.any() => interrupt,
+            };
+            drop(typing);
+            if interrupt != Interrupt::Suspend {
+                return Ok(None);
+            }
+            self.err("\n").map_err(CliError::Output)?;
+            tty::stop();
         }
     }
 
     pub(crate) fn stdout_is_terminal(&self) -> bool {
         self.look.stdout_is_terminal
+    }
+
+    /// Whether the answer is rendered. Everywhere else it is written as it came.
+    pub(crate) fn renders(&self) -> bool {
+        self.look.stdout_is_terminal || self.look.color_out
     }
 
     pub(crate) fn stderr_is_terminal(&self) -> bool {
@@ -162,12 +181,12 @@ impl Terminal {
 
     /// How standard output is painted.
     pub(crate) fn paint_out(&self) -> Paint {
-        Paint { color: self.look.color && self.look.stdout_is_terminal }
+        Paint { color: self.look.color_out }
     }
 
     /// How standard error is painted.
     pub(crate) fn paint_err(&self) -> Paint {
-        Paint { color: self.look.color && self.look.stderr_is_terminal }
+        Paint { color: self.look.color_err }
     }
 
     /// How wide it is now.
@@ -177,6 +196,11 @@ impl Terminal {
             Width::Given(width) => width.load(Ordering::Relaxed),
         };
         width.max(MIN_WIDTH)
+    }
+
+    /// What is written around the answer, in lines that fit into the window; as it is where there is none.
+    pub(crate) fn folded(&self, text: &str) -> String {
+        if self.look.stderr_is_terminal { fold(text, self.width()) } else { text.to_owned() }
     }
 
     /// Writes a part of the answer.

@@ -30,5 +30,5 @@ pub use parts::{IndexFinder, Parts, Settings, ToolMaker};
 pub use session::{
     Batch, CallStage, FeedClosed, History, HistoryItem, MAX_APPLIED, OnLeave, OpenCall, OpenTurn, Opened,
     Orphans, Pending, Queued, ReplyPiece, Said, Seat, StandIn, State, Status, Subscription, Told, UndoStack,
-    Undoable,
+    Undoable, can_remember,
 };

@@ -59,7 +59,7 @@ use loggia_domain::{Decision, Preset, Risk};
 pub use check::{PolicyError, RuleField, RuleList, check};
 pub use confine::confinement;
 pub use judge::Judge;
-pub use remember::rules_like;
+pub use remember::{is_settled, rules_like};
 pub use suggestion::Suggestion;
 
 /// Where a workspace lies.

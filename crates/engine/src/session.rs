@@ -37,7 +37,7 @@ pub(crate) use running::{HandedOut, RunningTurn};
 pub use seat::{OnLeave, Orphans, Seat};
 pub use state::{
     Batch, CallStage, History, HistoryItem, MAX_APPLIED, OpenCall, OpenTurn, Opened, Pending, Queued, Said,
-    StandIn, State, Status, UndoStack, Undoable,
+    StandIn, State, Status, UndoStack, Undoable, can_remember,
 };
 pub(crate) use state::{partly, says};
 

@@ -179,6 +179,7 @@ fn client_kind(error: &CliError) -> ErrorKind {
         | CliError::NotConfirmed { .. }
         | CliError::NoTerminal
         | CliError::NothingToStep { .. }
+        | CliError::NothingToStepHere { .. }
         | CliError::File { .. }
         | CliError::SessionHasBegun { .. } => ErrorKind::Usage,
         CliError::Server(error) => match error.problem().map(|problem| problem.status) {

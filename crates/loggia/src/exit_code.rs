@@ -23,7 +23,7 @@ pub(crate) enum ExitCode {
     Refused,
     /// The turn was cancelled.
     Cancelled,
-    /// The model failed, or there is none.
+    /// The model failed.
     Model,
     /// The turn was cut off.
     Unfinished,
@@ -45,7 +45,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Success,
         number: 0,
-        meaning: "Done. Also when the reader of our output went away early, as `head -1` does.",
+        meaning: "Done. Also when without a model the answer came from searching, when of a change only some hunks were taken, and when the reader of our output went away early, as `head -1` does.",
     },
     Row {
         code: ExitCode::Failure,
@@ -85,7 +85,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Model,
         number: 8,
-        meaning: "The model failed, cannot be reached, or there is none.",
+        meaning: "The model failed or cannot be reached; `loggia model test` also if there is none.",
     },
     Row {
         code: ExitCode::Unfinished,

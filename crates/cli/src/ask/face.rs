@@ -5,10 +5,10 @@ use std::time::Duration;
 use loggia_client::Lost;
 use loggia_protocol_agent_server::{ErrorBody, ServerInfo, ServerMessage, Session};
 
-use super::Outcome;
 use super::lines::Lines;
 use super::question::{Decision, Question};
 use super::view::View;
+use super::{Ask, Outcome};
 use crate::{CliError, Terminal};
 
 /// Where everything that happens is shown. A program gets lines of JSON and nothing else.
@@ -19,16 +19,24 @@ pub(super) enum Face<'t> {
 }
 
 impl<'t> Face<'t> {
-    pub(super) fn new(terminal: &'t mut Terminal, json: bool) -> Self {
-        match json {
+    pub(super) fn new(terminal: &'t mut Terminal, options: &Ask) -> Self {
+        match options.json {
             true => Self::Program(Lines(terminal)),
-            false => Self::Person(Box::new(View::new(terminal))),
+            false => Self::Person(Box::new(View::new(terminal, options.quiet))),
+        }
+    }
+
+    /// It ends before there was a session.
+    pub(super) fn never_began(&mut self) -> Result<(), CliError> {
+        match self {
+            Self::Person(_) => Ok(()),
+            Self::Program(lines) => lines.end(Outcome::Left),
         }
     }
 
     pub(super) fn begin(&mut self, session: &Session) -> Result<(), CliError> {
         match self {
-            Self::Person(view) => view.begin(),
+            Self::Person(view) => view.begin(session),
             Self::Program(lines) => lines.begin(session)?,
         }
         Ok(())

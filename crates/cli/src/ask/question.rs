@@ -1,18 +1,23 @@
 //! A question of the agent, and the keys that answer it.
 //!
 //! Knows no terminal: keys in, decisions and text out.
+//!
+//! What always holds: a key that makes an answer last is there only if the server can remember it.
+
+mod walk;
 
 use loggia_protocol_agent_server::{
-    ApprovalId, ApprovalResponse, ApprovalScope, CommandRequestApproval, Hunk, PatchProposed, Remember,
-    RiskLevel, ToolRequestApproval,
+    ApprovalId, ApprovalResponse, ApprovalScope, CommandRequestApproval, PatchProposed, Remember, RiskLevel,
+    ToolRequestApproval,
 };
 use serde_json::Value;
 
-use crate::paint::{ASIDE, BAD, CODE, PLAIN, Paint, QUESTION, SUBJECT, printable};
+use crate::paint::{ASIDE, BAD, CODE, PLAIN, Paint, QUESTION, SUBJECT, cut, first_line, printable};
 use crate::{Key, describe, diff};
+use walk::{Part, Step, Taken, Walk};
 
-/// What chooses a hunk, in order; a change with more of them is answered as a whole or elsewhere.
-const LABELS: &str = "123456789abcdefghijklmnopqrstuvwxyz";
+/// How much of a command is said again in the answer to its question.
+const MAX_SUBJECT_COLUMNS: usize = 60;
 
 /// A question that waits for an answer.
 #[derive(Debug, Clone)]
@@ -20,8 +25,10 @@ pub(super) struct Question {
     pub(super) id: ApprovalId,
     about: About,
     risk: Option<RiskLevel>,
-    /// Whether the next key chooses a hunk.
-    choosing: bool,
+    /// For how long a yes can stand, besides this once.
+    remember: Vec<Remember>,
+    /// The way through its hunks, while somebody is on it.
+    walk: Option<Walk>,
 }
 
 #[derive(Debug, Clone)]
@@ -38,8 +45,8 @@ pub(super) enum Pressed {
     Decided(Decision),
     /// Everything is to be shown.
     Show,
-    /// The hunks are to be shown, and one of them chosen.
-    Choose,
+    /// The next hunk is to be shown; what was said to the one before, if there is one.
+    Hunk { taken: Option<bool> },
     /// Back to the question as a whole.
     Back,
     /// Nothing.
@@ -50,46 +57,52 @@ pub(super) enum Pressed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Decision {
     pub(super) approved: bool,
-    remember: Option<Remember>,
-    /// Only this hunk of this file.
-    hunk: Option<(String, u32)>,
+    /// For how long it stands, and for what.
+    remember: Option<(Remember, String)>,
+    /// Only some hunks.
+    part: Option<Part>,
 }
 
 impl Decision {
     pub(super) fn yes() -> Self {
-        Self { approved: true, remember: None, hunk: None }
+        Self { approved: true, remember: None, part: None }
     }
 
     pub(super) fn no() -> Self {
         Self { approved: false, ..Self::yes() }
     }
 
-    fn remembered(remember: Remember) -> Self {
-        Self { remember: Some(remember), ..Self::yes() }
+    /// How many hunks a yes leaves out.
+    pub(super) fn hunks_left_out(&self) -> usize {
+        self.part.as_ref().map_or(0, |part| part.of - part.taken)
     }
 
-    /// In words.
+    /// In words, with what holds from now on.
     pub(super) fn words(&self) -> String {
-        match (self.approved, self.remember, &self.hunk) {
-            (false, ..) => "no".to_owned(),
-            (true, _, Some((path, _))) => format!("yes, to this part of {}", printable(path)),
-            (true, Some(Remember::Session), None) => "yes, for this session".to_owned(),
-            (true, Some(Remember::Workspace), None) => "yes, always in this workspace".to_owned(),
-            (true, ..) => "yes".to_owned(),
+        if !self.approved {
+            return "no".to_owned();
+        }
+        if let Some(Part { taken, of, .. }) = self.part {
+            return format!("yes, to {taken} of {of} hunks");
+        }
+        match &self.remember {
+            Some((Remember::Session, what)) => format!("yes; {what} allowed in this session"),
+            Some((Remember::Workspace, what)) => format!("yes; {what} allowed in this workspace from now on"),
+            Some((Remember::Once, _)) | None => "yes".to_owned(),
         }
     }
 
     /// As it is told to the server.
     pub(super) fn response(&self, id: &ApprovalId) -> ApprovalResponse {
-        let (file_path, hunk_index) = self.hunk.clone().unzip();
         ApprovalResponse {
             request_id: id.clone(),
             approved: self.approved,
-            scope: self.hunk.as_ref().map(|_| ApprovalScope::Hunk),
-            file_path,
-            hunk_index,
+            scope: self.part.as_ref().map(|_| ApprovalScope::Hunk),
+            file_path: None,
+            hunk_index: None,
             hunk_indexes: None,
-            remember: self.remember,
+            hunks: self.part.as_ref().map(|part| part.files.clone()),
+            remember: self.remember.as_ref().map(|(remember, _)| *remember),
             comment: None,
         }
     }
@@ -112,13 +125,15 @@ impl Question {
             true => About::Tool { name: request.tool_name.clone(), args: args.clone() },
             false => About::Changes(patches),
         };
-        Self { id: request.request_id.clone(), about, risk: Some(request.risk_level), choosing: false }
+        let (id, remember) = (request.request_id.clone(), request.remember.clone());
+        Self { id, about, risk: Some(request.risk_level), remember, walk: None }
     }
 
     /// May this command run?
     pub(super) fn of_command(request: &CommandRequestApproval) -> Self {
         let id = ApprovalId(request.command_id.0.clone());
-        Self { id, about: About::Command(request.clone()), risk: None, choosing: false }
+        let remember = request.remember.clone();
+        Self { id, about: About::Command(request.clone()), risk: None, remember, walk: None }
     }
 
     /// What is asked, in a line.
@@ -163,20 +178,40 @@ impl Question {
         }
     }
 
-    /// The hunks, each under its label.
-    pub(super) fn choices(&self, paint: Paint) -> String {
-        let hunks = LABELS.chars().zip(self.hunks());
-        hunks.map(|(label, (path, _, hunk))| diff::labelled(label, path, hunk, paint)).collect()
+    /// The hunk that is asked about, under its place among all.
+    pub(super) fn hunk(&self, paint: Paint) -> String {
+        let place = self.walk.as_ref().map_or(0, Walk::place);
+        let Some((path, _, hunk)) = walk::hunks(self.changes()).nth(place) else { return String::new() };
+        let label = format!("[{}/{}]", place + 1, self.hunk_count());
+        diff::labelled(&label, path, hunk, paint)
+    }
+
+    /// Whether somebody goes through its hunks.
+    pub(super) fn is_walked(&self) -> bool {
+        self.walk.is_some()
     }
 
     /// The keys that answer it.
     pub(super) fn keys(&self, paint: Paint) -> String {
         let key = |key: &str, words: &str| format!("{} {words}", paint.text(CODE, key.to_owned()));
-        if self.choosing {
-            let last = LABELS.chars().nth(self.hunks().count().saturating_sub(1)).unwrap_or('z');
-            return [key(&format!("1-{last}"), "only this part"), key("esc", "back")].join("  ");
+        if self.walk.is_some() {
+            let keys = [
+                ("y", "take"),
+                ("n", "leave"),
+                ("a", "all the rest"),
+                ("d", "none of the rest"),
+                ("q", "back"),
+            ];
+            return keys.map(|(name, words)| key(name, words)).join("  ");
         }
-        let mut keys = vec![key("o", "once"), key("s", "session"), key("a", "always"), key("n", "no")];
+        let mut keys = vec![key("o", "once")];
+        if self.can_remember(Remember::Session) {
+            keys.push(key("s", "session"));
+        }
+        if self.can_remember(Remember::Workspace) {
+            keys.push(key("a", "always"));
+        }
+        keys.push(key("n", "no"));
         if self.has_choices() {
             keys.push(key("h", "hunks"));
         }
@@ -186,45 +221,83 @@ impl Question {
 
     /// What a key does.
     pub(super) fn press(&mut self, key: Key) -> Pressed {
-        if std::mem::take(&mut self.choosing) {
-            let Key::Char(label) = key else { return Pressed::Back };
-            let chosen = LABELS.find(label).and_then(|index| self.hunks().nth(index));
-            return match chosen {
-                Some((path, index, _)) => {
-                    let hunk = Some((path.to_owned(), index));
-                    Pressed::Decided(Decision { hunk, ..Decision::yes() })
-                }
-                None => Pressed::Back,
-            };
+        if self.walk.is_some() {
+            return self.step(key);
         }
         match key {
             Key::Char('o' | 'y' | 'O' | 'Y') => Pressed::Decided(Decision::yes()),
-            Key::Char('s' | 'S') => Pressed::Decided(Decision::remembered(Remember::Session)),
-            Key::Char('a' | 'A') => Pressed::Decided(Decision::remembered(Remember::Workspace)),
+            Key::Char('s' | 'S') => self.remembered(Remember::Session),
+            Key::Char('a' | 'A') => self.remembered(Remember::Workspace),
             Key::Char('n' | 'N') => Pressed::Decided(Decision::no()),
             Key::Char('d' | 'D') => Pressed::Show,
             Key::Char('h' | 'H') if self.has_choices() => {
-                self.choosing = true;
-                Pressed::Choose
+                self.walk = Some(Walk::default());
+                Pressed::Hunk { taken: None }
             }
             _ => Pressed::Nothing,
         }
     }
 
-    fn has_choices(&self) -> bool {
-        (2..=LABELS.len()).contains(&self.hunks().count())
+    /// What a key does on the way through the hunks.
+    fn step(&mut self, key: Key) -> Pressed {
+        let (Some(walk), About::Changes(patches)) = (&mut self.walk, &self.about) else {
+            return Pressed::Nothing;
+        };
+        match walk.press(key, patches) {
+            Step::Next { taken } => Pressed::Hunk { taken: Some(taken) },
+            Step::Arrived(Taken::Everything) => Pressed::Decided(Decision::yes()),
+            Step::Arrived(Taken::Nothing) => Pressed::Decided(Decision::no()),
+            Step::Arrived(Taken::Part(part)) => {
+                Pressed::Decided(Decision { part: Some(part), ..Decision::yes() })
+            }
+            Step::Back => {
+                self.walk = None;
+                Pressed::Back
+            }
+            Step::Nothing => Pressed::Nothing,
+        }
     }
 
-    /// Path, number in its file and content.
-    fn hunks(&self) -> impl Iterator<Item = (&str, u32, &Hunk)> {
-        let patches = match &self.about {
-            About::Changes(patches) => &patches[..],
+    fn remembered(&self, remember: Remember) -> Pressed {
+        if !self.can_remember(remember) {
+            return Pressed::Nothing;
+        }
+        let remember = Some((remember, self.subject()));
+        Pressed::Decided(Decision { remember, ..Decision::yes() })
+    }
+
+    fn can_remember(&self, remember: Remember) -> bool {
+        self.remember.contains(&remember)
+    }
+
+    /// What is allowed by an answer that stands: the same again, by the same tool, and nothing else.
+    fn subject(&self) -> String {
+        match &self.about {
+            About::Changes(patches) => match &patches[..] {
+                [one] => format!("such changes to {} are", printable(&one.file_path)),
+                several => format!("such changes to these {} files are", several.len()),
+            },
+            About::Command(command) => {
+                format!("{} is", cut(&first_line(&command.command), MAX_SUBJECT_COLUMNS))
+            }
+            About::Tool { name, args } => format!("{} is", describe::call(name, args)),
+        }
+    }
+
+    /// Whether there are several hunks to choose from, and nothing that has none.
+    fn has_choices(&self) -> bool {
+        self.hunk_count() > 1 && self.changes().iter().all(|patch| !patch.hunks.is_empty())
+    }
+
+    fn hunk_count(&self) -> usize {
+        walk::hunks(self.changes()).count()
+    }
+
+    fn changes(&self) -> &[PatchProposed] {
+        match &self.about {
+            About::Changes(patches) => patches,
             About::Command(_) | About::Tool { .. } => &[],
-        };
-        patches.iter().flat_map(|patch| {
-            let path = patch.file_path.as_str();
-            (0..).zip(&patch.hunks).map(move |(index, hunk)| (path, index, hunk))
-        })
+        }
     }
 }
 
@@ -247,7 +320,7 @@ fn command_details(command: &CommandRequestApproval, paint: Paint, all: bool) ->
 
 #[cfg(test)]
 mod tests {
-    use loggia_protocol_agent_server::{CommandId, PatchId, Stamp};
+    use loggia_protocol_agent_server::{CommandId, Hunk, PatchId, Stamp};
     use serde_json::json;
 
     use super::*;
@@ -275,6 +348,7 @@ mod tests {
             tool_name: "write_file".to_owned(),
             args: args.into(),
             risk_level: RiskLevel::High,
+            remember: Vec::new(),
             stamp: Stamp::default(),
         };
         Question::of_tool(&request, |id| patches.iter().find(|patch| patch.patch_id.0 == id).cloned())
@@ -289,6 +363,7 @@ mod tests {
             requires_approval: true,
             reason: "to see".to_owned(),
             risk_level: None,
+            remember: vec![Remember::Session, Remember::Workspace],
             stamp: Stamp::default(),
         })
     }
@@ -309,9 +384,20 @@ mod tests {
         assert_eq!(question.keys(PAINT), "o once  s session  a always  n no  d show all");
         assert_eq!(
             pressed(&mut question, "oysand"),
-            "yes / yes / yes, for this session / yes, always in this workspace / no / show"
+            "yes / yes / yes; cargo test is allowed in this session / \
+             yes; cargo test is allowed in this workspace from now on / no / show"
         );
         assert_eq!(pressed(&mut question, "xh! 1"), "nothing / nothing / nothing / nothing / nothing");
+    }
+
+    #[test]
+    fn what_cannot_be_remembered_is_not_offered() {
+        let mut question = Question { remember: Vec::new(), ..run("ls *.rs") };
+        assert_eq!(question.keys(PAINT), "o once  n no  d show all");
+        assert_eq!(pressed(&mut question, "saSA"), "nothing / nothing / nothing / nothing");
+        question.remember = vec![Remember::Session];
+        assert_eq!(question.keys(PAINT), "o once  s session  n no  d show all");
+        assert_eq!(pressed(&mut question, "as"), "nothing / yes; ls *.rs is allowed in this session");
     }
 
     #[test]
@@ -319,19 +405,51 @@ mod tests {
         assert_eq!(run("ls").press(Key::Enter), Pressed::Nothing);
     }
 
-    #[test]
-    fn one_hunk_is_chosen_by_its_label() {
+    /// Two files with three hunks.
+    fn three_hunks() -> Question {
         let patches = [patch("patch_1", "a.rs", 2), patch("patch_2", "b.rs", 1)];
-        let mut question =
-            write(json!({"patch_id": "patch_1", "patch_ids": ["patch_1", "patch_2"]}), &patches);
-        assert_eq!(question.title(PAINT), "? Change 2 files? (high risk) louder");
-        assert_eq!(pressed(&mut question, "h!h9h"), "choose / back / choose / back / choose");
-        assert_eq!(question.keys(PAINT), "1-3 only this part  esc back");
-        let Pressed::Decided(decision) = question.press(Key::Char('3')) else { panic!("no decision") };
+        write(json!({"patch_id": "patch_1", "patch_ids": ["patch_1", "patch_2"]}), &patches)
+    }
+
+    /// The files and hunks that keys take, and the answer in words.
+    fn taken(keys: &str) -> String {
+        let mut question = three_hunks();
+        let key = |character| if character == '!' { Key::Escape } else { Key::Char(character) };
+        let mut last = Pressed::Nothing;
+        keys.chars().for_each(|character| last = question.press(key(character)));
+        let Pressed::Decided(decision) = last else { return format!("{last:?}") };
         let response = decision.response(&question.id);
-        assert_eq!((response.file_path.as_deref(), response.hunk_index), (Some("b.rs"), Some(0)));
-        assert_eq!(response.scope, Some(ApprovalScope::Hunk));
-        assert!(question.choices(PAINT).contains("[3] b.rs\n"));
+        assert!(response.check().is_ok(), "{response:?}");
+        let files = response.hunks.unwrap_or_default();
+        let files = files.iter().map(|file| format!("{} {:?}", file.file_path, file.hunk_indexes));
+        format!("{}: {}", decision.words(), files.collect::<Vec<_>>().join(", "))
+    }
+
+    #[test]
+    fn the_way_through_the_hunks_ends_in_one_answer() {
+        assert_eq!(three_hunks().title(PAINT), "? Change 2 files? (high risk) louder");
+        assert_eq!(taken("hyny"), "yes, to 2 of 3 hunks: a.rs [0], b.rs [0]");
+        assert_eq!(taken("hna"), "yes, to 2 of 3 hunks: a.rs [1], b.rs [0]");
+        assert_eq!(taken("hyd"), "yes, to 1 of 3 hunks: a.rs [0]");
+        assert_eq!(taken("hyyy"), "yes: ");
+        assert_eq!(taken("ha"), "yes: ");
+        assert_eq!(taken("hnnn"), "no: ");
+        assert_eq!(taken("hd"), "no: ");
+    }
+
+    #[test]
+    fn the_way_through_the_hunks_leads_back() {
+        let mut question = three_hunks();
+        assert_eq!(question.press(Key::Char('h')), Pressed::Hunk { taken: None });
+        assert!(question.hunk(PAINT).starts_with("[1/3] a.rs\n"), "{}", question.hunk(PAINT));
+        assert_eq!(question.keys(PAINT), "y take  n leave  a all the rest  d none of the rest  q back");
+        assert_eq!(question.press(Key::Char('o')), Pressed::Nothing);
+        assert_eq!(question.press(Key::Char('y')), Pressed::Hunk { taken: Some(true) });
+        assert_eq!(question.press(Key::Char('n')), Pressed::Hunk { taken: Some(false) });
+        assert!(question.hunk(PAINT).starts_with("[3/3] b.rs\n"), "{}", question.hunk(PAINT));
+        assert_eq!(question.press(Key::Char('q')), Pressed::Back);
+        // What was said on the way is forgotten.
+        assert_eq!(pressed(&mut question, "h!o"), "hunk { taken: none } / back / yes");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod going_on;
 mod saying;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
 use std::time::Duration;
 
 use loggia_client::{Client, Heard, SessionStream};
@@ -16,7 +17,7 @@ use loggia_protocol_agent_server::{
 };
 use serde_json::Value;
 use tokio::task::JoinSet;
-use tokio::time::{Interval, MissedTickBehavior};
+use tokio::time::{Interval, MissedTickBehavior, Sleep};
 
 use super::face::Face;
 use super::question::Question;
@@ -40,6 +41,10 @@ const MAX_CONTINUED: u32 = 3;
 /// How many proposed changes are kept until somebody asks about them: as many as an engine changes together.
 const MAX_PATCHES: usize = 10_000;
 
+/// How long the end of a turn is waited for that was cancelled because we are to end: whoever sent us the signal will not
+/// wait long either.
+const PATIENCE_AT_END: Duration = Duration::from_secs(3);
+
 /// A turn that has ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ended {
@@ -58,10 +63,10 @@ pub(crate) async fn run(
     interrupts: &mut Interrupts,
 ) -> Result<Ended, CliError> {
     let mut keys = terminal.keys.take();
-    let result =
-        follow(client, session, message, options, Face::new(terminal, options.json), &mut keys, interrupts);
-    let result = result.await;
-    keys.rest();
+    keys.hush();
+    let face = Face::new(terminal, options);
+    let result = follow(client, session, message, options, face, &mut keys, interrupts).await;
+    keys.release();
     terminal.keys = keys;
     result
 }
@@ -104,6 +109,8 @@ async fn follow(
         last: Last::default(),
         denied: false,
         interrupted: false,
+        leaving: None,
+        left_out: 0,
         away: false,
         was_away: false,
         losses: 0,
@@ -169,6 +176,10 @@ struct Turn<'a, 't> {
     last: Last,
     denied: bool,
     interrupted: bool,
+    /// When we leave, whatever became of the turn.
+    leaving: Option<Pin<Box<Sleep>>>,
+    /// How many hunks were left out of changes that were taken.
+    left_out: usize,
     /// The server is gone; it was gone during this turn.
     away: bool,
     was_away: bool,
@@ -201,11 +212,12 @@ impl Turn<'_, '_> {
                         return Ok(outcome);
                     }
                 }
-                () = self.interrupts.next() => {
-                    if let Some(outcome) = self.interrupt()? {
+                interrupt = self.interrupts.any() => {
+                    if let Some(outcome) = self.interrupt(interrupt)? {
                         return Ok(outcome);
                     }
                 }
+                () = until_late(&mut self.leaving) => return self.leave(),
                 key = self.keys.next(), if asks => self.press(key)?,
                 () = until_revived(&mut self.reviving) => {}
                 heard = self.stream.next() => {
@@ -310,7 +322,7 @@ impl Turn<'_, '_> {
     fn finish(&mut self, outcome: Outcome) -> Result<Option<Outcome>, CliError> {
         let Last { files, fault } = std::mem::take(&mut self.last);
         self.face.end(outcome, fault.as_ref(), self.session)?;
-        self.face.person(|view| view.summary(files, self.spent, self.session))?;
+        self.face.person(|view| view.summary(files, self.left_out, self.spent, self.session))?;
         Ok(Some(outcome))
     }
 }
@@ -329,6 +341,14 @@ fn outcome_of(fault: &ErrorBody) -> Outcome {
 fn is_denied(execute: &ToolExecute) -> bool {
     let denied = execute.result.as_ref().and_then(|result| result.0.get("denied"));
     denied.and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// Until we leave; for ever if we do not.
+async fn until_late(leaving: &mut Option<Pin<Box<Sleep>>>) {
+    match leaving {
+        Some(late) => late.await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Until the server was brought back, or that came to nothing; for ever if nobody tries.

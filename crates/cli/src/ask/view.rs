@@ -10,7 +10,7 @@ mod reply;
 use std::collections::BTreeMap;
 
 use loggia_client::Lost;
-use loggia_protocol_agent_server::{PlanStep, RetrievalStage, ServerMessage};
+use loggia_protocol_agent_server::{PlanStep, RetrievalStage, ServerMessage, Session};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -18,7 +18,7 @@ use super::tail::Tail;
 use crate::live::Live;
 use crate::markdown::Markdown;
 use crate::paint::{ASIDE, WARNING};
-use crate::{CliError, Terminal};
+use crate::{CliError, Terminal, describe};
 
 /// What a person sees.
 #[derive(Debug)]
@@ -41,6 +41,10 @@ pub(crate) struct View<'t> {
     /// The keys under a question, which go when something else is to be said.
     keys: Option<String>,
     away: bool,
+    /// Who replies, as far as that is known.
+    model: Option<String>,
+    /// Whether only the answer, questions and errors are shown.
+    quiet: bool,
 }
 
 /// A call that has begun.
@@ -52,7 +56,7 @@ struct Call {
 }
 
 impl<'t> View<'t> {
-    pub(crate) fn new(terminal: &'t mut Terminal) -> Self {
+    pub(crate) fn new(terminal: &'t mut Terminal, quiet: bool) -> Self {
         let markdown = Markdown::new(terminal.paint_out());
         Self {
             terminal,
@@ -69,10 +73,14 @@ impl<'t> View<'t> {
             live: Live::default(),
             keys: None,
             away: false,
+            model: None,
+            quiet,
         }
     }
 
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, session: &Session) {
+        let replies = session.stand_in.as_ref().or(session.model.as_ref());
+        self.model = replies.map(|model| describe::model(&model.provider, &model.model_name));
         self.live.set("Thinking");
     }
 
@@ -102,7 +110,7 @@ impl<'t> View<'t> {
     /// Whether something moves.
     pub(super) fn is_live(&self) -> bool {
         let can_move = self.terminal.stderr_is_terminal() && self.terminal.can_wipe();
-        can_move && self.live.is_on() && self.keys.is_none() && !self.in_line()
+        can_move && !self.quiet && self.live.is_on() && self.keys.is_none() && !self.in_line()
     }
 
     /// Moves it.
@@ -114,7 +122,7 @@ impl<'t> View<'t> {
     /// Says something that most readers skip.
     pub(super) fn aside(&mut self, text: &str) -> Result<(), CliError> {
         let text = self.terminal.paint_err().foreign(ASIDE, text);
-        self.around(&format!("{text}\n"))
+        self.around(&self.terminal.folded(&format!("{text}\n")))
     }
 
     pub(super) fn connected(&mut self) -> Result<(), CliError> {
@@ -137,11 +145,17 @@ impl<'t> View<'t> {
             _ => "The server is gone",
         };
         let mark = self.terminal.paint_err().text(WARNING, "!");
-        self.around(&format!("{mark} {what}; waiting for it to come back. Ctrl-C twice leaves.\n"))
+        let text = format!("{mark} {what}; waiting for it to come back. Ctrl-C twice leaves.\n");
+        self.insist(&self.terminal.folded(&text))
     }
 
-    /// Says something around the reply.
+    /// Says something around the reply, to whoever wants to know.
     fn around(&mut self, text: &str) -> Result<(), CliError> {
+        if self.quiet { Ok(()) } else { self.insist(text) }
+    }
+
+    /// Says something around the reply that everybody needs.
+    fn insist(&mut self, text: &str) -> Result<(), CliError> {
         if self.in_line() {
             let rest = self.markdown.finish(self.terminal.width());
             self.terminal.out(&rest).map_err(CliError::Output)?;

@@ -114,7 +114,7 @@ pub async fn sessions_show(
 }
 
 fn show(terminal: &mut Terminal, message: &ServerMessage) -> Result<(), CliError> {
-    let mut view = View::new(terminal);
+    let mut view = View::new(terminal, false);
     view.message(message)
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
-use super::tty::Listening;
+use super::tty::{Hushed, Listening};
 
 /// A key that was pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,10 +28,20 @@ pub(crate) struct Keys(Source);
 enum Source {
     /// There are none.
     None,
-    /// The controlling terminal, while somebody listens.
-    Process(Option<Listening>),
+    /// The controlling terminal.
+    Process(Process),
     /// A channel.
     Given(mpsc::Receiver<Key>),
+}
+
+/// The controlling terminal, as far as it was changed.
+#[derive(Debug)]
+struct Process {
+    /// Whether nobody else reads it, so that what is typed may be kept from being seen.
+    is_alone: bool,
+    /// While somebody listens. It goes first, and leaves the terminal hushed if it was.
+    listening: Option<Listening>,
+    hushed: Option<Hushed>,
 }
 
 impl Keys {
@@ -39,8 +49,8 @@ impl Keys {
         Self(Source::None)
     }
 
-    pub(super) fn of_process() -> Self {
-        Self(Source::Process(None))
+    pub(super) fn of_process(is_alone: bool) -> Self {
+        Self(Source::Process(Process { is_alone, listening: None, hushed: None }))
     }
 
     pub(super) fn given(keys: mpsc::Receiver<Key>) -> Self {
@@ -61,8 +71,8 @@ impl Keys {
     pub(crate) fn listen(&mut self) -> io::Result<bool> {
         match &mut self.0 {
             Source::None => Ok(false),
-            Source::Given(_) | Source::Process(Some(_)) => Ok(true),
-            Source::Process(listening @ None) => match Listening::begin() {
+            Source::Given(_) | Source::Process(Process { listening: Some(_), .. }) => Ok(true),
+            Source::Process(Process { listening, .. }) => match Listening::begin() {
                 Ok(begun) => {
                     *listening = Some(begun);
                     Ok(true)
@@ -77,19 +87,35 @@ impl Keys {
         }
     }
 
-    /// Stops listening; the terminal is as it was.
+    /// From now on what is typed is not seen, until [`release`](Self::release). It stays for whoever reads next, but
+    /// for a question: that forgets it.
+    pub(crate) fn hush(&mut self) {
+        if let Source::Process(Process { is_alone: true, hushed: hushed @ None, .. }) = &mut self.0 {
+            *hushed = Hushed::begin();
+        }
+    }
+
+    /// Stops listening.
     pub(crate) fn rest(&mut self) {
-        if let Source::Process(listening) = &mut self.0 {
-            *listening = None;
+        if let Source::Process(process) = &mut self.0 {
+            process.listening = None;
+        }
+    }
+
+    /// The terminal is as it was.
+    pub(crate) fn release(&mut self) {
+        self.rest();
+        if let Source::Process(process) = &mut self.0 {
+            process.hushed = None;
         }
     }
 
     /// The next key; never one when nobody listens or there will be none.
     pub(crate) async fn next(&mut self) -> Key {
         let key = match &mut self.0 {
-            Source::Process(Some(listening)) => listening.keys.recv().await,
+            Source::Process(Process { listening: Some(listening), .. }) => listening.keys.recv().await,
             Source::Given(keys) => keys.recv().await,
-            Source::None | Source::Process(None) => None,
+            Source::None | Source::Process(_) => None,
         };
         match key {
             Some(key) => key,

@@ -1,7 +1,7 @@
-//! The controlling terminal, asked key by key or for one line.
+//! The controlling terminal, asked key by key or for one line, or only kept from showing what is typed.
 //!
-//! For keys, lines and echo are switched off while somebody listens; for a line that is not to be seen, echo alone. Ctrl-C
-//! still makes a signal. Reading blocks, so a thread of its own does it, and a pipe wakes it when nobody listens any more.
+//! For keys, lines and echo are switched off while somebody listens; for a line that is not to be seen, or while nobody
+//! asks for anything, echo alone. Ctrl-C still makes a signal. Reading blocks, so a thread of its own does it, and a pipe wakes it when nobody listens any more.
 
 use std::fs::File;
 use std::io;
@@ -10,8 +10,9 @@ use std::thread::JoinHandle;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Signal, getpgrp, getpid, getppid, getsid, kill_process};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -45,6 +46,56 @@ impl Modes {
         // A terminal that is gone needs no putting back.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
     }
+}
+
+/// Stops this process until somebody lets it go on. Where nobody would, as there is no shell that started it, nothing
+/// happens.
+pub(crate) fn stop() {
+    let of_parent = getppid().and_then(|parent| getsid(Some(parent)).ok());
+    if of_parent.is_some() && of_parent == getsid(None).ok() {
+        // A process may always stop itself.
+        let _ = kill_process(getpid(), Signal::STOP);
+    }
+}
+
+/// The terminal while nobody is asked: what is typed is not seen, and stays for whoever reads next.
+#[derive(Debug)]
+pub(super) struct Hushed {
+    tty: File,
+    before: Termios,
+}
+
+impl Hushed {
+    /// Begins on the controlling terminal; nothing if that is not ours to change.
+    pub(super) fn begin() -> Option<Self> {
+        Self::on(controlling().ok()?)
+    }
+
+    fn on(tty: File) -> Option<Self> {
+        if !is_ours(&tty) {
+            return None;
+        }
+        let before = tcgetattr(&tty).ok()?;
+        let mut now = before.clone();
+        now.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
+        tcsetattr(&tty, OptionalActions::Now, &now).ok()?;
+        Some(Self { tty, before })
+    }
+}
+
+impl Drop for Hushed {
+    fn drop(&mut self) {
+        // In the background, whoever is in front has set it as they like.
+        if is_ours(&self.tty) {
+            // A terminal that is gone needs no putting back.
+            let _ = tcsetattr(&self.tty, OptionalActions::Now, &self.before);
+        }
+    }
+}
+
+/// Whether we are in front: whoever changes a terminal from the background is stopped.
+fn is_ours(tty: &File) -> bool {
+    tcgetpgrp(tty).is_ok_and(|front| front == getpgrp())
 }
 
 /// The terminal while keys are read from it.

@@ -1,6 +1,7 @@
 //! What a turn looks like from its beginning to its end.
 
-use loggia_cli::{Ask, CliError, Outcome};
+use loggia_cli::{Approvals, Ask, CliError, Outcome};
+use loggia_protocol_agent_server::PolicyPreset;
 
 use crate::house::{House, calls, says};
 use crate::screen::{FILES, PIPE, Screen, Setting, TERMINAL};
@@ -11,14 +12,14 @@ const MARKDOWN: &str =
 #[tokio::test]
 async fn an_answer_is_rendered_and_summed_up() {
     let house = House::new(&[], &says(MARKDOWN)).await;
-    let (screen, mut terminal) = Screen::new(Setting { color: true, ..TERMINAL });
+    let (screen, mut terminal) = Screen::new(Setting { color_out: true, color_err: true, ..TERMINAL });
     assert_eq!(house.ask(house.prompt("where?"), &mut terminal).await.unwrap(), Outcome::Done);
     assert_eq!(
         screen.out(),
         "\u{1b}[1m\u{1b}[35mYes\u{1b}[0m\n\nIt is in \u{1b}[36ma.txt\u{1b}[0m, which is \u{1b}[1mlong\u{1b}[0m enough \
          to be wrapped at this\nwidth here.\n\u{1b}[1m• \u{1b}[0mone\n\u{1b}[1m• \u{1b}[0mtwo\n"
     );
-    assert!(screen.shown().contains("1,234 tokens · 0.0 s · SESSION"), "{}", screen.shown());
+    assert!(screen.shown().contains("scripted:model · 1,234 tokens · 0.0 s ·"), "{}", screen.shown());
 }
 
 #[tokio::test]
@@ -33,7 +34,8 @@ async fn without_colours_there_are_none() {
     ✓ Read a.txt
 
     Done.
-    0.0 s · SESSION
+    scripted:model · 0.0 s ·
+    SESSION
     ");
 }
 
@@ -48,6 +50,54 @@ async fn a_pipe_gets_the_answer_as_it_is_and_nothing_else() {
             assert_eq!(screen.err(), "");
         }
     }
+}
+
+#[tokio::test]
+async fn a_pipe_that_wants_colours_gets_the_answer_rendered() {
+    let house = House::new(&[], &says("It is **long**.")).await;
+    let (screen, mut terminal) = Screen::new(Setting { color_out: true, ..FILES });
+    house.ask(house.prompt("where?"), &mut terminal).await.unwrap();
+    assert_eq!(screen.out(), "It is \u{1b}[1mlong\u{1b}[0m.\n");
+}
+
+#[tokio::test]
+async fn a_quiet_answer_stands_alone() {
+    for setting in [FILES, TERMINAL] {
+        let script = calls("write_file", "{ path = \"a.txt\", content = \"new\\n\" }");
+        let house = House::new(&[("a.txt", "old\n")], &script).await;
+        let (screen, mut terminal) = Screen::new(setting);
+        let options = Ask { quiet: true, approvals: Approvals::Yes, ..house.prompt("write") };
+        assert_eq!(house.ask(options, &mut terminal).await.unwrap(), Outcome::Done);
+        assert_eq!((screen.err().as_str(), house.read("a.txt").as_str()), ("", "new\n"));
+        assert!(screen.out().ends_with("Done.\n"), "{}", screen.out());
+    }
+}
+
+#[tokio::test]
+async fn a_quiet_question_shows_what_it_is_about_and_a_quiet_failure_why() {
+    let edit = calls("edit_file", "{ path = \"a.txt\", old = \"one\", new = \"ONE\" }");
+    let fails = "[[reply]]\nparts = [{ error = { kind = \"permanent\", message = \"no such key\" } }]\n";
+    let house = House::new(&[("a.txt", "one\n")], &[edit.as_str(), fails].concat()).await;
+    let (screen, mut terminal, _keys) = Screen::with_keys(TERMINAL, "n");
+    let asking = |prompt| Ask { quiet: true, preset: Some(PolicyPreset::Ask), ..house.prompt(prompt) };
+    house.ask(asking("louder"), &mut terminal).await.unwrap();
+    assert!(screen.shown().contains("  +ONE\n? Change a.txt?"), "{}", screen.shown());
+    let (screen, mut terminal) = Screen::new(FILES);
+    assert_eq!(house.ask(asking("hm"), &mut terminal).await.unwrap(), Outcome::ModelFailed);
+    assert!(screen.err().starts_with("error: no such key\nhint: "), "{}", screen.err());
+}
+
+#[tokio::test]
+async fn what_is_around_the_answer_is_folded_between_words() {
+    let message = "the server says that this key was withdrawn and that another one is to be made";
+    let script =
+        format!("[[reply]]\nparts = [{{ error = {{ kind = \"permanent\", message = {message:?} }} }}]\n");
+    let house = House::new(&[], &script).await;
+    let (screen, mut terminal) = Screen::new(TERMINAL);
+    house.ask(house.prompt("hm"), &mut terminal).await.unwrap();
+    let told =
+        "error: the server says that this key was withdrawn and that\nanother one is to be made\nhint: ";
+    assert!(screen.shown().contains(told), "{}", screen.shown());
 }
 
 #[tokio::test]

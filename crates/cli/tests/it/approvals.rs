@@ -33,7 +33,8 @@ async fn one_key_says_yes() {
     ✓ Edit a.txt
 
     Done.
-    1 file changed · 0.0 s · SESSION
+    1 file changed · scripted:model · 0.0 s ·
+    SESSION
     ");
 }
 
@@ -55,11 +56,12 @@ async fn one_hunk_of_two_is_taken() {
     let lines = scripts::twenty_lines();
     let script = scripts::proposes(scripts::TWO_HUNKS) + &scripts::says("I see.");
     let house = House::new(&[("a.txt", &lines)], &script).await;
-    let (screen, mut terminal, _keys) = Screen::with_keys(TERMINAL, "h2");
+    let (screen, mut terminal, _keys) = Screen::with_keys(TERMINAL, "hny");
     assert_eq!(house.ask(asking(&house, "shout"), &mut terminal).await.unwrap(), Outcome::Done);
     assert_eq!(house.read("a.txt"), lines.replace("line 20", "LINE 20"));
     let shown = screen.shown();
-    assert!(shown.contains("[2] a.txt\n") && shown.contains("yes, to this part of a.txt"), "{shown}");
+    assert!(shown.contains("[2/2] a.txt\n") && shown.contains("  yes, to 1 of 2 hunks\n"), "{shown}");
+    assert!(shown.contains("\n1 file changed · 1 hunk refused · scripted:model · 0.0 s"), "{shown}");
 }
 
 #[tokio::test]
@@ -73,6 +75,17 @@ async fn an_answer_for_the_session_is_not_asked_for_again() {
     let shown = screen.shown();
     assert_eq!(shown.matches("? Run say hi?").count(), 1, "{shown}");
     assert_eq!(shown.matches("✓ Run say hi").count(), 2, "{shown}");
+    assert!(shown.contains("  yes; say hi is allowed in this session\n"), "{shown}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_remembered_is_not_offered() {
+    let house = House::new(&[], &calls("run_command", "{ command = \"say $WORDS\" }")).await;
+    // Neither key means anything; then it is allowed once.
+    let (screen, mut terminal, _keys) = Screen::with_keys(TERMINAL, "sao");
+    assert_eq!(house.ask(asking(&house, "run"), &mut terminal).await.unwrap(), Outcome::Done);
+    assert!(screen.err().contains("  o once  n no  d show all "), "{}", screen.err());
+    assert!(screen.shown().contains("\n  yes\n"), "{}", screen.shown());
 }
 
 #[tokio::test]

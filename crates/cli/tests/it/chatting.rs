@@ -15,6 +15,7 @@ fn options(house: &House) -> Chat {
         approvals: Approvals::Yes,
         preset: Some(PolicyPreset::Ask),
         budget: None,
+        quiet: false,
         history: None,
         revive: None,
     }
@@ -103,10 +104,10 @@ async fn what_it_cost_is_told_where_it_is_known() {
     let shown = screen.shown().replace("\u{1b}[2m", "").replace("\u{1b}[0m", "");
     for told in [
         "Nothing was asked yet.",
-        "\n1,010 tokens · $0.0015 · 0.0 s",
-        "\n1,010 tokens · $0.021 · $0.022 in the session · 0.0 s",
+        "\nscripted:model · 1,010 tokens · $0.0015 · 0.0 s",
+        "\nscripted:model · 1,010 tokens · $0.021 · $0.022 in the\nsession · 0.0 s",
         "The last prompt took 1,010 tokens, $0.021.\nThe session took 2,020 tokens, $0.022.",
-        "\n1,010 tokens · 3,030 tokens in the session · 0.0 s",
+        "\nscripted:model · 1,010 tokens · 3,030 tokens in the session",
         "The last prompt took 1,010 tokens.\nThe session took 3,030 tokens.",
     ] {
         assert!(shown.contains(told), "{told} is not in:\n{shown}");

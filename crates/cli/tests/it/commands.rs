@@ -16,7 +16,7 @@ use crate::screen::{FILES, Screen, TERMINAL};
 /// A house in which one turn has changed a file.
 async fn changed() -> (House, SessionId) {
     let script = calls("write_file", "{ path = \"a.txt\", content = \"new\\n\" }");
-    let house = House::new(&[("a.txt", "old\n")], &script).await;
+    let house = House::new(&[("a.txt", "old\n")], &format!("{script}{}{}", says("One."), says("Two."))).await;
     let (_, mut terminal) = Screen::new(FILES);
     let options =
         Ask { approvals: Approvals::Yes, preset: Some(PolicyPreset::Ask), ..house.prompt("Write it anew") };
@@ -31,7 +31,7 @@ fn undoing(house: &House) -> Undo {
 
 #[tokio::test]
 async fn changes_are_taken_back_and_made_again() {
-    let (house, _) = changed().await;
+    let (house, id) = changed().await;
     let (screen, mut terminal, _keys) = Screen::with_keys(TERMINAL, "xyy");
     let mut interrupts = Interrupts::never();
     let undone = loggia_cli::undo(&house.client, undoing(&house), &mut terminal, &mut interrupts).await;
@@ -40,12 +40,37 @@ async fn changes_are_taken_back_and_made_again() {
     let redone = loggia_cli::redo(&house.client, undoing(&house), &mut terminal, &mut interrupts).await;
     assert_eq!(redone.unwrap(), Outcome::Done);
     assert_eq!(house.read("a.txt"), "new\n");
-    assert_eq!(screen.out(), "Took back 1 step.\n  a.txt\nMade again 1 step.\n  a.txt\n");
+    let of = format!("of \"Write it anew\" ({})", id.0);
+    assert_eq!(screen.out(), format!("Took back 1 step {of}.\n  a.txt\nMade again 1 step {of}.\n  a.txt\n"));
     assert!(
         screen.err().starts_with("? Undo the last change of \"Write it anew\"?  y yes  n no \n"),
         "{}",
         screen.err()
     );
+}
+
+#[tokio::test]
+async fn the_newest_session_with_something_to_take_back_is_found_and_keeps_its_name() {
+    let (house, id) = changed().await;
+    let mut interrupts = Interrupts::never();
+    let (screen, mut terminal) = Screen::new(FILES);
+    let newer = || Ask { preset: Some(PolicyPreset::ReadOnly), ..house.prompt("Only words") };
+    house.ask(newer(), &mut terminal).await.unwrap();
+    let yes = || Undo { yes: true, json: true, ..undoing(&house) };
+    loggia_cli::undo(&house.client, yes(), &mut terminal, &mut interrupts).await.unwrap();
+    assert_eq!(house.read("a.txt"), "old\n");
+    house.ask(newer(), &mut terminal).await.unwrap();
+    loggia_cli::redo(&house.client, yes(), &mut terminal, &mut interrupts).await.unwrap();
+    assert_eq!(house.read("a.txt"), "new\n");
+    let told: Vec<Value> = screen.out().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    assert_eq!(
+        (told.len(), &told[0]["session_id"], &told[1]["session_id"]),
+        (2, &id.0.clone().into(), &id.0.clone().into())
+    );
+    let error = loggia_cli::redo(&house.client, yes(), &mut terminal, &mut interrupts).await.unwrap_err();
+    assert_eq!(error.to_string(), "there is nothing to redo in the sessions of this workspace");
+    loggia_cli::undo(&house.client, yes(), &mut terminal, &mut interrupts).await.unwrap();
+    assert_eq!(house.client.session(&id).await.unwrap().title, "Write it anew");
 }
 
 #[tokio::test]

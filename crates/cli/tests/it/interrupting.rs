@@ -1,7 +1,7 @@
 //! Ctrl-C.
 
 use loggia_cli::{Ask, Interrupts, Outcome};
-use loggia_protocol_agent_server::PolicyPreset;
+use loggia_protocol_agent_server::{PolicyPreset, SessionStatus};
 
 use crate::house::{House, calls};
 use crate::screen::{FILES, Screen, TERMINAL};
@@ -34,6 +34,41 @@ async fn the_first_interrupt_cancels_the_turn() {
 async fn the_second_interrupt_leaves() {
     let (outcome, _) = interrupted(2).await;
     assert!(matches!(outcome, Outcome::Left | Outcome::Cancelled));
+}
+
+#[tokio::test]
+async fn who_is_to_end_cancels_and_tells_a_program_how_it_ended() {
+    let house = House::new(&[], HANGS).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    let (interrupter, interrupts) = Interrupts::channel();
+    let options = Ask { json: true, ..house.prompt("work") };
+    let asking = loggia_cli::ask(&house.client, options, &mut terminal, interrupts);
+    let ending = async {
+        screen.until("Working").await;
+        interrupter.end();
+    };
+    let (outcome, ()) = tokio::join!(asking, ending);
+    assert_eq!(outcome.unwrap(), Outcome::Cancelled);
+    assert!(
+        screen.out().ends_with("{\"type\":\"ask.ended\",\"outcome\":\"cancelled\"}\n"),
+        "{}",
+        screen.out()
+    );
+    let sessions = house.client.sessions(None, &loggia_client::Page::default()).await.unwrap().sessions;
+    assert_eq!(sessions[0].status, SessionStatus::Idle, "the turn does not go on");
+}
+
+#[tokio::test]
+async fn who_is_to_end_before_it_began_says_so_too() {
+    let house = House::new(&[], HANGS).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    let (interrupter, interrupts) = Interrupts::channel();
+    interrupter.end();
+    let options = Ask { json: true, ..house.prompt("work") };
+    let outcome = loggia_cli::ask(&house.client, options, &mut terminal, interrupts).await.unwrap();
+    assert!(matches!(outcome, Outcome::Left | Outcome::Cancelled), "{outcome:?}");
+    let last = screen.out().lines().last().unwrap_or_default().to_owned();
+    assert!(last.starts_with("{\"type\":\"ask.ended\""), "{last}");
 }
 
 #[tokio::test]

@@ -22,15 +22,16 @@ pub(crate) struct Screen {
 pub(crate) struct Setting {
     pub(crate) out: bool,
     pub(crate) err: bool,
-    pub(crate) color: bool,
+    pub(crate) color_out: bool,
+    pub(crate) color_err: bool,
 }
 
 /// A terminal without colours.
-pub(crate) const TERMINAL: Setting = Setting { out: true, err: true, color: false };
+pub(crate) const TERMINAL: Setting = Setting { out: true, err: true, color_out: false, color_err: false };
 /// Both streams go to files.
-pub(crate) const FILES: Setting = Setting { out: false, err: false, color: true };
+pub(crate) const FILES: Setting = Setting { out: false, err: false, color_out: false, color_err: false };
 /// Standard output goes into a pipe, standard error is seen.
-pub(crate) const PIPE: Setting = Setting { out: false, err: true, color: true };
+pub(crate) const PIPE: Setting = Setting { out: false, err: true, color_out: false, color_err: true };
 
 struct Stream(Screen, bool);
 
@@ -56,7 +57,8 @@ impl Screen {
             stdout_is_terminal: setting.out,
             stderr_is_terminal: setting.err,
             width: Width::Given(Arc::new(AtomicUsize::new(60))),
-            color: setting.color,
+            color_out: setting.color_out,
+            color_err: setting.color_err,
         };
         let terminal = Terminal::new(Stream(screen.clone(), true), Stream(screen.clone(), false), look);
         (screen, terminal)

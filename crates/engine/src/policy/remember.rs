@@ -3,20 +3,19 @@
 //! Knows how to write paths and words so that globs and patterns take them plainly. A call that cannot be said exactly
 //! is not remembered: the answer is an empty list, and the question is asked again next time.
 
-use loggia_domain::{Decision, Demand, Rule};
+use loggia_domain::{Decision, Demand, Policy, Preset, Rule};
 
-use super::Place;
 use super::paths::{Directory, Spot};
 use super::pattern::quoted;
 use super::shell::{self, Command, CommandRole};
+use super::{Judge, Place};
 
 /// Rules that decide the same about the same call: its paths, and every simple command of its line word by word.
 ///
 /// Empty if that cannot be said: if a word is not certain, or if several commands were refused together, since no rule
 /// says "these, but only together".
 pub fn rules_like(tool: &str, demand: &Demand, decision: Decision) -> Vec<Rule> {
-    // Any root will do: only what lies inside it, wherever it is, can be said in a rule.
-    let place = Place { root: "/project".into(), home: None };
+    let place = anywhere();
     let mut rules = Vec::new();
     for path in [&demand.reads, &demand.writes, &demand.deletes].into_iter().flatten() {
         match place.locate(path) {
@@ -44,6 +43,19 @@ pub fn rules_like(tool: &str, demand: &Demand, decision: Decision) -> Vec<Rule> 
         return Vec::new();
     }
     rules
+}
+
+/// Whether the same call is decided so from now on, once there are the rules that [`rules_like`] makes. Some things stay
+/// questions, whatever the rules say.
+pub fn is_settled(tool: &str, demand: &Demand, decision: Decision) -> bool {
+    let rules = rules_like(tool, demand, decision);
+    let judge = Judge::new(&Policy::default(), Preset::Ask, &rules, None, &anywhere());
+    !rules.is_empty() && judge.is_ok_and(|judge| judge.judge(tool, demand).decision == decision)
+}
+
+/// Any root will do: only what lies inside it, wherever it is, can be said in a rule.
+fn anywhere() -> Place {
+    Place { root: "/project".into(), home: None }
 }
 
 /// The rules for one simple command and the files it is redirected to; nothing if a word is not certain.
@@ -92,10 +104,9 @@ fn push(rules: &mut Vec<Rule>, rule: Rule) {
 
 #[cfg(test)]
 mod tests {
-    use loggia_domain::{CommandRequest, Policy, Preset};
+    use loggia_domain::CommandRequest;
 
     use super::*;
-    use crate::policy::Judge;
 
     fn line(text: &str) -> Demand {
         Demand {

@@ -14,7 +14,7 @@ use crate::policy::files::PolicyFileError;
 use crate::session::actor::Actor;
 use crate::session::running::Waiting;
 use crate::session::seat::Orphans;
-use crate::session::state::{State, Undoable};
+use crate::session::state::{State, Undoable, remembered};
 use crate::workspace::{Work, blocking};
 
 impl Actor {
@@ -150,7 +150,9 @@ impl Actor {
         by: Who,
     ) -> Result<(), StoreError> {
         let lasting = match (self.state.pending.get(&approval), answer.remember) {
-            (Some(pending), Remember::Workspace) => self.state.remembered(&pending.question, &answer),
+            (Some(pending), Remember::Workspace) => {
+                remembered(&pending.question, pending.call, &self.state.proposed, &answer)
+            }
             _ => None,
         };
         let (told, who) = (answer.clone(), by.clone());

@@ -12,24 +12,24 @@
 
 mod history;
 mod open_turn;
+mod remembering;
 mod undo;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use loggia_domain::{
-    Actor, ApprovalAnswer, ApprovalId, BatchId, Budget, CallId, Decision, Event, EventBody, FileChange,
-    Instruction, ModelName, Patch, PatchFailure, PatchId, Plan, Preset, Question, Risk, Rule, Seq, SessionId,
-    Timestamp, ToolCall, TurnEnd, TurnId, Usage, WorkspaceId,
+    Actor, ApprovalAnswer, ApprovalId, BatchId, Budget, CallId, Event, EventBody, FileChange, Instruction,
+    ModelName, Patch, PatchFailure, PatchId, Plan, Preset, Question, Risk, Rule, Seq, SessionId, Timestamp,
+    ToolCall, TurnEnd, TurnId, Usage, WorkspaceId,
 };
 
 pub use history::{History, HistoryItem, Said};
 pub(crate) use history::{partly, says};
 pub use open_turn::{CallStage, OpenCall, OpenTurn};
+pub use remembering::can_remember;
+pub(crate) use remembering::rules as remembered;
 pub use undo::{UndoStack, Undoable};
-
-use crate::policy;
-use crate::secrets;
 
 /// Answers that are remembered for those who come late. Whoever is that late has other news to catch up with; a turn
 /// waits for one answer at a time.
@@ -37,6 +37,9 @@ const MAX_DECIDED: usize = 128;
 
 /// Applied changes that are known by their ids: more than one turn makes, so that clients see what became of theirs.
 pub const MAX_APPLIED: usize = 1024;
+
+/// How much of the first instruction is kept, in characters: more than a title shows.
+const MAX_BEGINNING_CHARS: usize = 256;
 
 /// Everything a session is between two events.
 ///
@@ -48,6 +51,9 @@ pub struct State {
     pub opened: Opened,
     /// What people call it.
     pub title: Option<String>,
+    /// What it was first asked, in short: the first line with words. It stays what the session is about when that turn is
+    /// undone or summed up.
+    pub beginning: Option<Arc<str>>,
     /// Its model, if one was chosen.
     pub model: Option<ModelName>,
     /// The model that replies in the place of another, if one did the last time.
@@ -188,6 +194,7 @@ impl State {
                 at: event.at,
             },
             title: title.clone(),
+            beginning: None,
             model: model.clone(),
             stand_in: None,
             closed: false,
@@ -363,6 +370,9 @@ impl State {
             self.queue.retain(|waiting| waiting.seq != seq);
         }
         let Some(id) = event.turn else { return };
+        if self.beginning.is_none() {
+            self.beginning = beginning(&instruction.text);
+        }
         self.undo.forget_undone();
         self.cut = None;
         self.batch = None;
@@ -428,7 +438,7 @@ impl State {
 
     fn decide(&mut self, approval: ApprovalId, answer: &ApprovalAnswer, by: &Actor) {
         let Some(asked) = self.pending.remove(&approval) else { return };
-        if let Some(rules) = self.remembered(&asked.question, answer) {
+        if let Some(rules) = remembered(&asked.question, asked.call, &self.proposed, answer) {
             self.rules.extend(rules);
         }
         if let Some(call) = asked.call {
@@ -441,23 +451,6 @@ impl State {
         {
             self.decided.remove(&oldest);
         }
-    }
-
-    /// What an answer that is to be remembered amounts to. Part of a yes is no rule, nor is an answer about a command
-    /// that holds a secret: a rule would have to hold it too.
-    pub(crate) fn remembered(&self, question: &Question, answer: &ApprovalAnswer) -> Option<Vec<Rule>> {
-        use loggia_domain::{ApprovalScope, Remember};
-        let decision = match (&answer.scope, answer.remember) {
-            (_, Remember::Once) => return None,
-            (ApprovalScope::All, _) => Decision::Allow,
-            (ApprovalScope::None, _) => Decision::Deny,
-            (ApprovalScope::Patches(_) | ApprovalScope::Hunks(_), _) => return None,
-        };
-        if matches!(question, Question::Command { command, .. } if secrets::is_masked(command)) {
-            return None;
-        }
-        let (tool, demand) = open_turn::demand_of(question, &self.proposed);
-        Some(policy::rules_like(&tool, &demand, decision))
     }
 
     fn end_call(&mut self, seq: Seq, call: CallId, outcome: &loggia_domain::ToolOutcome) {
@@ -527,4 +520,10 @@ fn continuing(end: &TurnEnd) -> String {
         TurnEnd::Failed(_) => "It had failed. ",
     };
     format!("The previous turn goes on. {why}Continue from where it stopped.")
+}
+
+/// The first line of an instruction that has words.
+fn beginning(text: &str) -> Option<Arc<str>> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(MAX_BEGINNING_CHARS).collect::<String>().into())
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use loggia_cli::{Approvals, Ask, Outcome, Revive, SessionChoice};
 use loggia_client::{Client, Server};
 use loggia_protocol_agent_server::{PolicyPreset, SessionId};
+use tracing::level_filters::LevelFilter;
 
 use super::client::{self, Home};
 use crate::cli::{AskArguments, TurnArguments};
@@ -89,14 +90,12 @@ fn in_process(config: &Config, places: &Places, asked: Ask) -> Result<Outcome, E
 }
 
 async fn ask(client: &Client, asked: Ask) -> Result<Outcome, Error> {
-    let (interrupts, listening) = client::interrupts()?;
-    let told_to_end = client::told_to_end()?;
+    let (interrupts, listening) = client::interrupts_and_end()?;
     let mut terminal = client::terminal();
     tokio::select! {
         outcome = loggia_cli::ask(client, asked, &mut terminal, interrupts) => Ok(outcome?),
         // Signals never end; if they did, nothing could be cancelled any more.
         () = listening => Ok(Outcome::Cancelled),
-        () = told_to_end => Ok(Outcome::Left),
     }
 }
 
@@ -129,6 +128,7 @@ pub(super) fn asked(
         approvals,
         preset: arguments.policy.map(PolicyPreset::from).or(preset.filter(|_| !in_process)),
         budget: arguments.budget,
+        quiet: config.log_level() < LevelFilter::WARN,
         ..Ask::new(String::new(), workspace)
     })
 }

@@ -15,23 +15,19 @@ const HISTORY: &str = "history";
 
 /// Runs the command.
 pub(crate) fn run(config: &Config, home: Home, arguments: &TurnArguments) -> Result<Outcome, Error> {
-    let Ask { workspace, model, session, approvals, preset, budget, .. } =
+    let Ask { workspace, model, session, approvals, preset, budget, quiet, .. } =
         ask::asked(config, &home, arguments, false)?;
     let home = Arc::new(home);
     let history = Some(home.places.data().join(HISTORY));
     let revive = Some(ask::revive(&home));
-    let chat = Chat { workspace, model, session, approvals, preset, budget, history, revive };
+    let chat = Chat { workspace, model, session, approvals, preset, budget, history, quiet, revive };
     let runtime = client::runtime()?;
     let done = runtime.block_on(async {
         let client = home.client_with_model().await?;
-        let (interrupts, listening) = client::interrupts()?;
-        let told_to_end = client::told_to_end()?;
+        let (interrupts, listening) = client::interrupts_and_end()?;
         let listening = tokio::spawn(listening);
         let mut terminal = client::terminal();
-        let done = tokio::select! {
-            done = loggia_cli::chat(&client, chat, &mut terminal, interrupts) => done,
-            () = told_to_end => Ok(Outcome::Left),
-        };
+        let done = loggia_cli::chat(&client, chat, &mut terminal, interrupts).await;
         listening.abort();
         Ok(done?)
     });

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
-use loggia_cli::{CliError, Client, Interrupts, Outcome, Terminal};
+use loggia_cli::{CliError, Client, Interrupter, Interrupts, Outcome, Terminal};
 use loggia_models::Hosted;
 use loggia_protocol_agent_server::CheckState;
+use rustix::process::Signal;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -126,8 +127,9 @@ fn keys_here(config: &Config) -> Vec<&'static str> {
 
 /// The terminal of this process, once colours are settled.
 pub(crate) fn terminal() -> Terminal {
-    let colored = [AutoStream::choice(&io::stdout()), AutoStream::choice(&io::stderr())];
-    let terminal = Terminal::of_process(colored.iter().any(|choice| *choice != ColorChoice::Never));
+    let has_colors = |choice: ColorChoice| choice != ColorChoice::Never;
+    let (out, err) = (AutoStream::choice(&io::stdout()), AutoStream::choice(&io::stderr()));
+    let terminal = Terminal::of_process(has_colors(out), has_colors(err));
     match std::env::var_os("TERM") {
         Some(kind) if kind == "dumb" => terminal.that_only_writes(),
         _ => terminal,
@@ -194,14 +196,39 @@ pub(crate) fn told_to_end() -> Result<impl Future<Output = ()> + Send + use<>, D
     })
 }
 
-/// Ctrl-C from now on: it no longer ends the process, whoever gets the interrupts decides.
+/// Ctrl-C and Ctrl-Z from now on: they no longer end or stop the process, whoever gets the interrupts decides.
 pub(crate) fn interrupts() -> Result<(Interrupts, impl Future<Output = ()> + Send + use<>), DaemonError> {
-    let mut signals = signal(SignalKind::interrupt()).map_err(|source| DaemonError::Runtime { source })?;
     let (interrupter, interrupts) = Interrupts::channel();
+    Ok((interrupts, pass_on(interrupter)?))
+}
+
+/// The same with SIGTERM, for whoever has something to bring to its end before.
+pub(crate) fn interrupts_and_end()
+-> Result<(Interrupts, impl Future<Output = ()> + Send + use<>), DaemonError> {
+    let (interrupter, interrupts) = Interrupts::channel();
+    let (ends, others) = (told_to_end()?, pass_on(interrupter.clone())?);
     let listen = async move {
-        while signals.recv().await.is_some() {
-            interrupter.interrupt();
-        }
+        let end = async {
+            ends.await;
+            interrupter.end();
+        };
+        tokio::join!(end, others);
     };
     Ok((interrupts, listen))
+}
+
+/// Passes signals on, for ever.
+fn pass_on(interrupter: Interrupter) -> Result<impl Future<Output = ()> + Send + use<>, DaemonError> {
+    let listen = |kind| signal(kind).map_err(|source| DaemonError::Runtime { source });
+    let mut cancels = listen(SignalKind::interrupt())?;
+    let mut suspends = listen(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
+    Ok(async move {
+        loop {
+            tokio::select! {
+                Some(()) = cancels.recv() => interrupter.interrupt(),
+                Some(()) = suspends.recv() => interrupter.suspend(),
+                else => return,
+            }
+        }
+    })
 }

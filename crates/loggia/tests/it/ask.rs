@@ -1,24 +1,19 @@
 //! `loggia ask`: flags, exit codes, pipes, and an engine of its own.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::auto::AutoStage;
+use crate::stage::Stage;
 
-const WRITES: &str = r#"
-[[reply]]
-parts = [{ call = { tool = "write_file", arguments = { path = "new.txt", content = "hello\n" } } }]
-
-[[reply]]
-repeat = true
-parts = [{ text = "Done." }]
-"#;
+const WRITES: &[(&str, &str)] = &[("new.txt", "hello\n")];
 
 #[test]
 fn without_a_keyboard_the_answer_is_no() {
-    let stage = AutoStage::playing(WRITES);
+    let stage = AutoStage::writing(WRITES);
     let shown = stage.0.run(&["ask", "write it"]);
     assert_eq!((shown.code, shown.stdout.as_str()), (Some(6), "Done.\n"), "{shown}");
     assert!(!stage.0.path("project/new.txt").exists());
@@ -26,7 +21,7 @@ fn without_a_keyboard_the_answer_is_no() {
 
 #[test]
 fn yes_is_said_beforehand() {
-    let stage = AutoStage::playing(WRITES);
+    let stage = AutoStage::writing(WRITES);
     let shown = stage.0.run(&["ask", "--yes", "write it"]);
     assert_eq!(shown.code, Some(0), "{shown}");
     assert_eq!(std::fs::read_to_string(stage.0.path("project/new.txt")).unwrap(), "hello\n");
@@ -34,7 +29,7 @@ fn yes_is_said_beforehand() {
 
 #[test]
 fn a_variable_of_the_command_is_not_the_servers() {
-    let stage = AutoStage::playing(WRITES);
+    let stage = AutoStage::writing(WRITES);
     // Full: nothing is asked.
     let shown = stage.0.run_with(&[("LOGGIA_POLICY_PRESET", "full")], &["ask", "write it"]);
     assert_eq!(shown.code, Some(0), "{shown}");
@@ -43,7 +38,7 @@ fn a_variable_of_the_command_is_not_the_servers() {
 
 #[test]
 fn read_only_changes_nothing_even_with_a_loose_policy() {
-    let stage = AutoStage::playing(WRITES);
+    let stage = AutoStage::writing(WRITES);
     let shown = stage.0.run(&["ask", "--read-only", "write it"]);
     assert_eq!(shown.code, Some(6), "{shown}");
     assert!(!stage.0.path("project/new.txt").exists());
@@ -84,6 +79,43 @@ fn wrong_usage_and_failing_models_have_codes_of_their_own() {
 }
 
 #[test]
+fn without_a_model_an_answer_by_search_is_done() {
+    let stage = AutoStage(Stage::new());
+    stage.0.write("project/login.rs", "pub fn login() {}\n");
+    let shown = stage.0.run(&["ask", "where is login?"]);
+    assert_eq!(shown.code, Some(0), "{shown}");
+    assert!(shown.stdout.starts_with("No model is set"), "{shown}");
+}
+
+#[test]
+fn colours_and_silence_are_heard_by_ask() {
+    let stage = AutoStage::writing(WRITES);
+    let shown = stage.0.run(&["ask", "--yes", "-q", "write it"]);
+    assert_eq!(
+        (shown.code, shown.stdout.as_str(), shown.stderr.as_str()),
+        (Some(0), "Done.\n", ""),
+        "{shown}"
+    );
+    let stage = AutoStage::playing("[[reply]]\nparts = [{ text = \"It is **so**.\" }]\n");
+    let shown = stage.0.run(&["ask", "--color", "always", "is it?"]);
+    assert!(shown.stdout.contains("\u{1b}[1mso\u{1b}["), "{shown}");
+}
+
+#[test]
+fn a_program_that_ends_us_hears_how_the_turn_ended() {
+    let stage = AutoStage::playing("[[reply]]\nparts = [{ text = \"Half of it.\\n\" }, { hang = true }]\n");
+    let mut command = stage.0.command(&["ask", "--json", "work"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    lines.by_ref().find(|line| line.contains("Half of it.")).unwrap();
+    kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), Signal::TERM).unwrap();
+    assert_eq!(lines.last().unwrap(), r#"{"type":"ask.ended","outcome":"cancelled"}"#);
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+    let sessions = stage.0.run(&["sessions", "list", "--json"]);
+    assert!(sessions.stdout.contains("\"idle\""), "{sessions}");
+}
+
+#[test]
 fn what_is_piped_in_becomes_part_of_the_question() {
     let stage = AutoStage::new();
     let shown = stage.0.run_on(b"piped words", &["ask", "--json", "why?"]);
@@ -97,7 +129,7 @@ fn what_is_piped_in_becomes_part_of_the_question() {
 
 #[test]
 fn an_engine_of_its_own_needs_no_server_and_leaves_nothing() {
-    let stage = AutoStage::playing(WRITES);
+    let stage = AutoStage::writing(WRITES);
     let temporary = stage.0.path("temporary");
     std::fs::create_dir(&temporary).unwrap();
     let shown = stage.0.run_with(

@@ -56,7 +56,7 @@ fn a_turn_that_was_cut_off_in_its_reply_goes_on_with_the_next_server() {
     <dim>The turn was cut off; it goes on.<>
 
     The other half.
-    <dim>0.0 s · SESSION<>
+    <dim>scripted:script.toml · 0.0 s · SESSION<>
     ");
     assert_ne!(stage.pid(), Some(first));
 }
@@ -108,7 +108,7 @@ fn a_question_is_still_open_at_the_next_server() {
     <green>✓<> Write one.txt
 
     The other half.
-    <dim>1 file changed · 0.0 s · SESSION<>
+    <dim>1 file changed · scripted:script.toml · 0.0 s · SESSION<>
     ");
     assert_eq!(stage.0.read("project/one.txt"), "new\n");
 }
@@ -188,7 +188,7 @@ fn a_server_that_was_told_to_stop_is_followed_by_another_one() {
     <dim>The turn was cut off; it goes on.<>
 
     The other half.
-    <dim>0.0 s · SESSION<>
+    <dim>scripted:script.toml · 0.0 s · SESSION<>
     ");
 }
 

@@ -33,6 +33,18 @@ impl AutoStage {
         Self(stage)
     }
 
+    /// A project, and a model that writes these files one after the other, then says that it is done.
+    pub(crate) fn writing(files: &[(&str, &str)]) -> Self {
+        let writes = files.iter().map(|(path, content)| {
+            let arguments = format!("{{ path = {path:?}, content = {content:?} }}");
+            format!(
+                "[[reply]]\nparts = [{{ call = {{ tool = \"write_file\", arguments = {arguments} }} }}]\n\n"
+            )
+        });
+        let done = "[[reply]]\nrepeat = true\nparts = [{ text = \"Done.\" }]\n";
+        Self::playing(&format!("{}{done}", writes.collect::<String>()))
+    }
+
     /// What `status` says of the server, if one runs.
     pub(crate) fn status(&self) -> Value {
         serde_json::from_str(&self.0.run(&["status", "--json"]).stdout).unwrap()

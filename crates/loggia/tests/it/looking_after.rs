@@ -7,14 +7,7 @@ use crate::auto::AutoStage;
 use crate::pty::screen::OnTerminal;
 use crate::stage::Stage;
 
-const WRITES: &str = r#"
-[[reply]]
-parts = [{ call = { tool = "write_file", arguments = { path = "new.txt", content = "hello\n" } } }]
-
-[[reply]]
-repeat = true
-parts = [{ text = "Done." }]
-"#;
+const WRITES: &[(&str, &str)] = &[("new.txt", "hello\n")];
 
 fn json(stage: &AutoStage, arguments: &[&str]) -> Value {
     let shown = stage.0.run(arguments);
@@ -60,7 +53,7 @@ fn listings_need_no_command() {
 
 #[test]
 fn changes_are_taken_back_and_made_again() {
-    let stage = AutoStage::playing(WRITES);
+    let stage = AutoStage::writing(WRITES);
     assert_eq!(stage.0.run(&["ask", "--yes", "write it"]).code, Some(0));
     let file = stage.0.path("project/new.txt");
     assert!(file.exists());
@@ -81,6 +74,10 @@ fn a_session_with_nothing_to_undo_is_named() {
     for verb in ["undo", "redo"] {
         let shown = stage.0.run(&[verb, "--yes"]);
         assert_eq!(shown.code, Some(2), "{shown}");
+        let here = format!("error: there is nothing to {verb} in the sessions of this workspace\n\nhint: ");
+        assert!(shown.stderr.starts_with(&here), "{shown}");
+        let shown = stage.0.run(&[verb, "--yes", "--session", id]);
+        assert_eq!(shown.code, Some(2), "{shown}");
         let expected = format!(
             "error: there is nothing to {verb} in \"first words\" ({id})\n\n\
              hint: `loggia {verb} --session ID` looks at another session; `loggia sessions` lists them\n"
@@ -91,8 +88,8 @@ fn a_session_with_nothing_to_undo_is_named() {
 
 #[test]
 fn a_question_that_is_told_to_end_leaves_the_terminal_as_it_was() {
-    let stage = AutoStage::new();
-    assert_eq!(stage.0.run(&["ask", "first words"]).code, Some(0));
+    let stage = AutoStage::writing(WRITES);
+    assert_eq!(stage.0.run(&["ask", "--yes", "write it"]).code, Some(0));
     let terminal = OnTerminal::start(&stage.0.command(&["undo"]), 24, 100);
     terminal.until("n no");
     assert!(!terminal.is_restored());

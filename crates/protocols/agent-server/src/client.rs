@@ -12,7 +12,8 @@ pub use files::{FileChange, FileChangeKind, FileChanges};
 pub use hello::{ClientCapability, ClientHello, ClientInfo};
 pub use prompt::{Cancel, ContextUpdate, UserMessage};
 pub use reports::{
-    ApprovalResponse, ApprovalScope, CommandResult, PatchApplyError, PatchApplyResult, PatchFailure, Remember,
+    ApprovalResponse, ApprovalScope, CommandResult, FileHunks, PatchApplyError, PatchApplyResult,
+    PatchFailure, Remember,
 };
 
 use crate::decode::{DecodeError, Plainly, ReadFields, read_type, wrong_shape};
@@ -104,7 +105,9 @@ impl ApprovalResponse {
             Some(ApprovalScope::All | ApprovalScope::File) | None if self.hunk_indexes.is_some() => {
                 beyond("hunk_indexes")
             }
+            Some(ApprovalScope::All | ApprovalScope::File) | None if self.hunks.is_some() => beyond("hunks"),
             Some(ApprovalScope::File) if self.file_path.is_none() => missing("file_path", "file"),
+            Some(ApprovalScope::Hunk) if self.hunks.is_some() => self.check_hunks(),
             Some(ApprovalScope::Hunk) if self.file_path.is_none() => missing("file_path", "hunk"),
             Some(ApprovalScope::Hunk) => match (self.hunk_index, &self.hunk_indexes) {
                 (None, None) => missing("hunk_index", "hunk"),
@@ -118,5 +121,22 @@ impl ApprovalResponse {
             },
             _ => Ok(()),
         }
+    }
+
+    /// Hunks of several files are named in one way, and at least one of each.
+    fn check_hunks(&self) -> Result<(), FieldError> {
+        let others = [
+            ("file_path", self.file_path.is_some()),
+            ("hunk_index", self.hunk_index.is_some()),
+            ("hunk_indexes", self.hunk_indexes.is_some()),
+        ];
+        if let Some((field, _)) = others.iter().find(|(_, is_given)| *is_given) {
+            return Err(FieldError::at(*field, "either this or `hunks`, not both"));
+        }
+        let files = self.hunks.as_deref().unwrap_or_default();
+        if files.is_empty() || files.iter().any(|file| file.hunk_indexes.is_empty()) {
+            return Err(FieldError::at("hunks", "must name a hunk, of every file it names"));
+        }
+        Ok(())
     }
 }

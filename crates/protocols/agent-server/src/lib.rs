@@ -33,8 +33,8 @@ mod words;
 
 pub use client::{
     ApprovalResponse, ApprovalScope, Cancel, ClientCapability, ClientHello, ClientInfo, ClientMessage,
-    CommandResult, ContextUpdate, FileChange, FileChangeKind, FileChanges, PatchApplyError, PatchApplyResult,
-    PatchFailure, Remember, UserMessage,
+    CommandResult, ContextUpdate, FileChange, FileChangeKind, FileChanges, FileHunks, PatchApplyError,
+    PatchApplyResult, PatchFailure, Remember, UserMessage,
 };
 pub use context::{
     ActiveEditor, Commit, Diagnostic, EditorContext, GitContext, LineRange, Mention, OpenEditor, Position,

@@ -164,7 +164,7 @@ impl DecisionName {
     }
 
     /// The decision a word stands for by itself; `alternative` needs a text as well.
-    fn scoped(self) -> Option<Decision> {
+    pub fn scoped(self) -> Option<Decision> {
         Some(match self {
             Self::AllowOnce => Decision::Allow(Scope::Once),
             Self::DenyOnce => Decision::Deny(Scope::Once),
@@ -234,7 +234,7 @@ pub struct PermissionRequestParams {
 }
 
 impl PermissionRequestParams {
-    /// A question that every known client understands.
+    /// A question that every known client understands, with every answer on offer.
     pub fn new(
         request_id: PermissionRequestId,
         tool: impl Into<String>,

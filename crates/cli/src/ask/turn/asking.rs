@@ -69,14 +69,15 @@ impl Turn<'_, '_> {
         match question.press(key) {
             Pressed::Decided(decision) => {
                 self.is_shown = false;
+                self.left_out += decision.hunks_left_out();
                 if let Some(question) = self.questions.pop_front() {
                     self.face.decided(None, &decision, "")?;
                     self.answer(question, &decision);
                 }
                 self.ask(false)
             }
-            Pressed::Show => self.face.person(|view| view.show(question, false)),
-            Pressed::Choose => self.face.person(|view| view.show(question, true)),
+            Pressed::Show => self.face.person(|view| view.show(question)),
+            Pressed::Hunk { taken } => self.face.person(|view| view.show_hunk(question, taken)),
             Pressed::Back => self.face.person(|view| {
                 view.unask()?;
                 view.ask(question, false)
@@ -108,7 +109,7 @@ impl Turn<'_, '_> {
         let decided = update.decided.as_ref();
         let decided = decided.filter(|by| self.questions.iter().any(|question| question.id == by.request_id));
         if let Some(by) = decided {
-            self.face.person(|view| view.decided_by(&by.decided_by, by.approved))?;
+            self.face.person(|view| view.decided_by(&by.decided_by, by.approved, by.in_part))?;
         }
         self.questions.retain(is_open);
         self.ask(false)

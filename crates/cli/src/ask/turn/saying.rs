@@ -11,8 +11,10 @@ use loggia_protocol_agent_server::{
 
 use super::super::Outcome;
 use super::super::question::Question;
-use super::Turn;
-use crate::CliError;
+use super::super::view::View;
+use super::{PATIENCE_AT_END, Turn};
+use crate::interrupts::Interrupt;
+use crate::{CliError, terminal};
 
 /// Where the prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +134,7 @@ impl Turn<'_, '_> {
             ErrorCode::AlreadyDecided => {
                 let details = details.and_then(|details| serde_json::from_value(details.0).ok());
                 let Some(AlreadyDecidedDetails { decided_by, approved }) = details else { return Ok(()) };
-                self.face.person(|view| view.decided_by(&decided_by, approved))
+                self.face.person(|view| view.decided_by(&decided_by, approved, false))
             }
             // Cancelled when nothing ran any more, answered when nobody asked any more.
             ErrorCode::UnknownRequest => Ok(()),
@@ -143,18 +145,28 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// The first interrupt cancels, the second leaves.
-    pub(super) fn interrupt(&mut self) -> Result<Option<Outcome>, CliError> {
+    /// The first interrupt cancels, the second leaves. Who is to end cancels and does not wait long, and not at all for a
+    /// server that is gone.
+    pub(super) fn interrupt(&mut self, interrupt: Interrupt) -> Result<Option<Outcome>, CliError> {
+        let says = match interrupt {
+            Interrupt::Suspend => return self.suspend().map(|()| None),
+            Interrupt::Cancel => "Cancelling; Ctrl-C again leaves.",
+            Interrupt::End if self.away => return self.leave().map(Some),
+            Interrupt::End => {
+                self.leaving = Some(Box::pin(tokio::time::sleep(PATIENCE_AT_END)));
+                "Cancelling."
+            }
+        };
         if std::mem::replace(&mut self.interrupted, true) {
-            self.face.end(Outcome::Left, None, self.session)?;
-            return Ok(Some(Outcome::Left));
+            // One that is cancelled already may still come to its end before we do.
+            return if interrupt == Interrupt::End { Ok(None) } else { self.leave().map(Some) };
         }
         self.questions.clear();
         self.is_shown = false;
         self.keys.rest();
         self.face.person(|view| {
             view.unask()?;
-            view.aside("Cancelling; Ctrl-C again leaves.")
+            view.aside(says)
         })?;
         let speaker = self.stream.speaker().clone();
         self.says.spawn(async move {
@@ -163,6 +175,22 @@ impl Turn<'_, '_> {
             Said::Aside
         });
         Ok(None)
+    }
+
+    /// Leaves; the turn may go on.
+    pub(super) fn leave(&mut self) -> Result<Outcome, CliError> {
+        self.face.end(Outcome::Left, None, self.session)?;
+        Ok(Outcome::Left)
+    }
+
+    /// Stops the process, with the terminal as it was found. When it goes on, what was asked is asked again.
+    fn suspend(&mut self) -> Result<(), CliError> {
+        self.face.person(View::unask)?;
+        self.keys.release();
+        terminal::stop();
+        self.keys.hush();
+        self.is_shown = false;
+        self.ask(false)
     }
 }
 

@@ -10,25 +10,49 @@ impl View<'_> {
     pub(in crate::ask) fn ask(&mut self, question: &Question, shows: bool) -> Result<(), CliError> {
         let paint = self.terminal.paint_err();
         if shows {
-            let text = format!("{}{}\n", question.details(paint, false), question.title(paint));
-            self.around(&text)?;
+            let mut text = self.put(question);
+            if question.is_walked() {
+                text.push_str(&question.hunk(paint));
+            }
+            self.insist(&text)?;
         }
         self.show_keys(question)
     }
 
-    /// Shows everything a question is about, or its hunks.
-    pub(in crate::ask) fn show(&mut self, question: &Question, hunks: bool) -> Result<(), CliError> {
-        let paint = self.terminal.paint_err();
-        let text = if hunks { question.choices(paint) } else { question.details(paint, true) };
-        self.around(&text)?;
+    /// Shows everything a question is about.
+    pub(in crate::ask) fn show(&mut self, question: &Question) -> Result<(), CliError> {
+        let text = question.details(self.terminal.paint_err(), true);
+        self.insist(&text)?;
         self.show_keys(question)
+    }
+
+    /// Shows the hunk that is asked about, after what was said to the one before.
+    pub(in crate::ask) fn show_hunk(
+        &mut self,
+        question: &Question,
+        taken: Option<bool>,
+    ) -> Result<(), CliError> {
+        let paint = self.terminal.paint_err();
+        let said = match taken {
+            Some(true) => format!("  {}\n", paint.text(GOOD, "taken")),
+            Some(false) => format!("  {}\n", paint.text(BAD, "left")),
+            None => String::new(),
+        };
+        self.insist(&format!("{said}{}", question.hunk(paint)))?;
+        self.show_keys(question)
+    }
+
+    /// A question, with what it is about.
+    fn put(&self, question: &Question) -> String {
+        let paint = self.terminal.paint_err();
+        let title = self.terminal.folded(&format!("{}\n", question.title(paint)));
+        format!("{}{title}", question.details(paint, false))
     }
 
     /// A question that nobody here answers.
     pub(in crate::ask) fn asked_elsewhere(&mut self, question: &Question) -> Result<(), CliError> {
-        let paint = self.terminal.paint_err();
-        let text = format!("{}{}\n", question.details(paint, false), question.title(paint));
-        self.around(&text)?;
+        let text = self.put(question);
+        self.insist(&text)?;
         self.live.set("Waiting for an answer from another client");
         Ok(())
     }
@@ -41,20 +65,28 @@ impl View<'_> {
         why: &str,
     ) -> Result<(), CliError> {
         let paint = self.terminal.paint_err();
-        let mut text = String::new();
-        if let Some(question) = question {
-            text = format!("{}{}\n", question.details(paint, false), question.title(paint));
-        }
         let style = if decision.approved { GOOD } else { BAD };
-        text.push_str(&format!("  {}{why}\n", paint.text(style, decision.words())));
-        self.around(&text)
+        let words = self.terminal.folded(&format!("  {}{why}\n", paint.text(style, decision.words())));
+        match question {
+            Some(question) => self.around(&format!("{}{words}", self.put(question))),
+            None => self.insist(&words),
+        }
     }
 
     /// Somebody else's decision counts.
-    pub(in crate::ask) fn decided_by(&mut self, name: &str, approved: bool) -> Result<(), CliError> {
+    pub(in crate::ask) fn decided_by(
+        &mut self,
+        name: &str,
+        approved: bool,
+        in_part: bool,
+    ) -> Result<(), CliError> {
         let paint = self.terminal.paint_err();
-        let word = if approved { paint.text(GOOD, "yes") } else { paint.text(BAD, "no") };
-        self.around(&format!("  {} said {word}\n", paint.foreign(SUBJECT, name)))
+        let word = match (approved, in_part) {
+            (true, false) => paint.text(GOOD, "yes"),
+            (true, true) => paint.text(GOOD, "yes, to a part of it"),
+            (false, _) => paint.text(BAD, "no"),
+        };
+        self.insist(&self.terminal.folded(&format!("  {} said {word}\n", paint.foreign(SUBJECT, name))))
     }
 
     /// Takes the keys away: nobody waits for them any more.

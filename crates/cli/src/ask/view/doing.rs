@@ -16,16 +16,13 @@ const MAX_OUTPUTS: usize = 64;
 /// How much of a thought's line is kept for the moving line: more than that holds.
 const MAX_THOUGHT_BYTES: usize = 512;
 
-/// What the server's words begin with when the model is asked once more. The protocol has no other sign of it.
-const ASKS_AGAIN: &str = "Asking the model again";
-
 impl View<'_> {
     pub(super) fn thinking(&mut self, thinking: &Thinking) -> Result<(), CliError> {
         if thinking.phase != Phase::Analyzing {
             self.thought.clear();
             return Ok(());
         }
-        if thinking.message.starts_with(ASKS_AGAIN) {
+        if thinking.attempt.is_some() {
             return self.asked_again(&thinking.message);
         }
         for line in thinking.message.split_inclusive('\n') {
@@ -69,7 +66,7 @@ impl View<'_> {
         for step in &plan.steps {
             text.push_str(&format!("  {}. {}\n", step.step_number, printable(&step.description)));
         }
-        self.around(&text)
+        self.around(&self.terminal.folded(&text))
     }
 
     pub(super) fn tool(&mut self, execute: &ToolExecute) -> Result<(), CliError> {
@@ -125,8 +122,8 @@ impl View<'_> {
         // How a command ended was said.
         let says_why = failed && number("exit_code").is_none();
         if let Some(error) = result.get("error").and_then(Value::as_str).filter(|_| says_why) {
-            let error = first_line(error);
-            text.push_str(&format!("  {}\n", paint.text(ASIDE, error)));
+            let error = format!("  {}\n", paint.text(ASIDE, first_line(error)));
+            text.push_str(&self.terminal.folded(&error));
         }
         if let Some(output) = output {
             let (left_out, lines) = output.lines();
@@ -163,15 +160,19 @@ impl View<'_> {
         let paint = self.terminal.paint_err();
         let text =
             format!("{} {}\n", paint.foreign(SUBJECT, &format!("{}:", echo.from)), first_line(&echo.message));
-        self.around(&text)
+        self.around(&self.terminal.folded(&text))
     }
 
     /// What happened beside the turn, if it concerns whoever waits for it. Who comes and goes does not.
     pub(super) fn notice(&mut self, notice: &SessionNotice) -> Result<(), CliError> {
+        if let Some(name) = &notice.model {
+            let (provider, model) = name.split_once(':').unwrap_or(("", name));
+            self.model = Some(describe::model(provider, model));
+        }
         match notice.kind {
             NoticeKind::ModelSwitched => {
                 let mark = self.terminal.paint_err().text(WARNING, "!");
-                self.around(&format!("{mark} {}\n", printable(&notice.message)))
+                self.around(&self.terminal.folded(&format!("{mark} {}\n", printable(&notice.message))))
             }
             NoticeKind::ModelChanged | NoticeKind::Undone | NoticeKind::Redone => self.aside(&notice.message),
             _ => Ok(()),

@@ -30,7 +30,7 @@ impl View<'_> {
                 printable(&fault.message),
                 paint.text(CODE, "hint:")
             );
-            self.around(&text)?;
+            self.insist(&self.terminal.folded(&text))?;
         }
         if outcome == Outcome::Cancelled {
             self.aside("Cancelled.")?;
@@ -41,10 +41,11 @@ impl View<'_> {
         Ok(())
     }
 
-    /// What it took; what the whole session did, if that is more.
+    /// What was done and left out, who replied, and what it took; what the whole session took, if that is more.
     pub(in crate::ask) fn summary(
         &mut self,
         files: u64,
+        left_out: usize,
         turn: Spent,
         session: &Session,
     ) -> Result<(), CliError> {
@@ -57,6 +58,12 @@ impl View<'_> {
             1 => parts.push("1 file changed".to_owned()),
             count => parts.push(format!("{} files changed", grouped(count))),
         }
+        match left_out {
+            0 => {}
+            1 => parts.push("1 hunk refused".to_owned()),
+            count => parts.push(format!("{count} hunks refused")),
+        }
+        parts.extend(self.model.clone());
         parts.extend(turn.tokens());
         parts.extend(turn.price());
         let before = Spent::from(session.state.usage);

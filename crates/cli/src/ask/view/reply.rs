@@ -16,7 +16,7 @@ impl View<'_> {
             self.begin_reply()?;
         }
         self.reply.push_str(text);
-        let shown = match self.terminal.stdout_is_terminal() {
+        let shown = match self.terminal.renders() {
             true => self.markdown.push(text, self.terminal.width()),
             false => {
                 self.open_line = !text.ends_with('\n');
@@ -57,7 +57,7 @@ impl View<'_> {
     /// Ends the reply's last line.
     pub(super) fn close_text(&mut self) -> Result<(), CliError> {
         self.reply.clear();
-        let text = match self.terminal.stdout_is_terminal() {
+        let text = match self.terminal.renders() {
             true => {
                 let text = self.markdown.finish(self.terminal.width());
                 self.markdown = Markdown::new(self.terminal.paint_out());

@@ -104,6 +104,7 @@ impl Speaker {
             file_path: None,
             hunk_index: None,
             hunk_indexes: None,
+            hunks: None,
             remember: None,
             comment: None,
         })

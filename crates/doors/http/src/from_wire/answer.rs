@@ -62,8 +62,8 @@ enum Target<'a> {
     Everything,
     /// Some of several changes.
     Files(&'a str, Vec<PatchId>),
-    /// Some of a change's hunks, in their order.
-    Hunks(&'a Patch, Vec<usize>),
+    /// Some hunks of some changes, in their order.
+    Hunks(Vec<(&'a Patch, Vec<usize>)>),
 }
 
 impl<'a> Target<'a> {
@@ -91,16 +91,14 @@ impl<'a> Target<'a> {
             },
             (None, _) => Ok(Self::Everything),
             (Some(wire::ApprovalScope::File), _) => {
-                let (path, chosen) = in_file(response, &patches)?;
+                let path = response.file_path.as_deref().unwrap_or_default();
+                let chosen = in_file(path, "/file_path", &patches)?;
                 match chosen.len() == patches.len() {
                     true => Ok(Self::Everything),
                     false => Ok(Self::Files(path, chosen.iter().map(|patch| patch.id).collect())),
                 }
             }
-            (Some(wire::ApprovalScope::Hunk), _) => {
-                let (_, chosen) = in_file(response, &patches)?;
-                Ok(Self::Hunks(chosen[0], hunks_of(response, chosen[0])?))
-            }
+            (Some(wire::ApprovalScope::Hunk), _) => Ok(Self::Hunks(chosen_hunks(response, &patches)?)),
         }
     }
 
@@ -109,7 +107,9 @@ impl<'a> Target<'a> {
         match self {
             Self::Everything => ApprovalScope::All,
             Self::Files(_, patches) => ApprovalScope::Patches(patches.clone()),
-            Self::Hunks(patch, indexes) => ApprovalScope::Hunks(vec![(patch.id, indexes.clone())]),
+            Self::Hunks(hunks) => ApprovalScope::Hunks(
+                hunks.iter().map(|(patch, indexes)| (patch.id, indexes.clone())).collect(),
+            ),
         }
     }
 
@@ -118,44 +118,61 @@ impl<'a> Target<'a> {
         match self {
             Self::Everything => None,
             Self::Files(path, _) => Some(format!("the change to `{path}` is not wanted")),
-            Self::Hunks(patch, indexes) => {
-                let numbers: Vec<String> = indexes.iter().map(usize::to_string).collect();
-                let (hunks, are) = if numbers.len() == 1 { ("hunk", "is") } else { ("hunks", "are") };
-                let (numbers, path) = (numbers.join(", "), &patch.path);
-                Some(format!("{hunks} {numbers}, counted from 0, of the change to `{path}` {are} not wanted"))
+            Self::Hunks(hunks) => {
+                let each = hunks.iter().map(|(patch, indexes)| {
+                    let numbers: Vec<String> = indexes.iter().map(usize::to_string).collect();
+                    let (hunks, are) = if numbers.len() == 1 { ("hunk", "is") } else { ("hunks", "are") };
+                    let (numbers, path) = (numbers.join(", "), &patch.path);
+                    format!("{hunks} {numbers}, counted from 0, of the change to `{path}` {are} not wanted")
+                });
+                Some(each.collect::<Vec<_>>().join("; "))
             }
         }
     }
 }
 
-/// The changes to the file an answer names; at least one.
-fn in_file<'a, 'b>(
-    response: &'a ApprovalResponse,
-    patches: &[&'b Patch],
-) -> Result<(&'a str, Vec<&'b Patch>), ErrorBody> {
-    let path = response.file_path.as_deref().unwrap_or_default();
+/// The changes to a file that an answer names; at least one.
+fn in_file<'b>(path: &str, pointer: &str, patches: &[&'b Patch]) -> Result<Vec<&'b Patch>, ErrorBody> {
     let chosen: Vec<&Patch> = patches.iter().copied().filter(|patch| patch.path == path).collect();
     if chosen.is_empty() {
         let paths: Vec<&str> = patches.iter().map(|patch| patch.path.as_str()).collect();
-        return Err(invalid("/file_path", format!("a file of the question: `{}`", paths.join("`, `"))));
+        return Err(invalid(pointer, format!("a file of the question: `{}`", paths.join("`, `"))));
     }
-    Ok((path, chosen))
+    Ok(chosen)
 }
 
-/// The hunks of a change that an answer names, each once and in their order.
-fn hunks_of(response: &ApprovalResponse, patch: &Patch) -> Result<Vec<usize>, ErrorBody> {
-    let count = patch.hunks.len();
-    let check = |index: u32, pointer: &dyn Fn() -> String| {
-        let index = usize::try_from(index).ok().filter(|index| *index < count);
-        index.ok_or_else(|| invalid(&pointer(), format!("a number below {count}, counted from 0")))
+/// The hunks that an answer names, of one change or of several.
+fn chosen_hunks<'b>(
+    response: &ApprovalResponse,
+    patches: &[&'b Patch],
+) -> Result<Vec<(&'b Patch, Vec<usize>)>, ErrorBody> {
+    let of = |path: &str, at: &str| Ok::<&Patch, ErrorBody>(in_file(path, at, patches)?[0]);
+    if let Some(files) = &response.hunks {
+        let each = files.iter().enumerate().map(|(place, file)| {
+            let patch = of(&file.file_path, &format!("/hunks/{place}/file_path"))?;
+            Ok((patch, hunks_of(&file.hunk_indexes, &format!("/hunks/{place}/hunk_indexes"), patch)?))
+        });
+        return each.collect();
+    }
+    let patch = of(response.file_path.as_deref().unwrap_or_default(), "/file_path")?;
+    let hunks = match &response.hunk_indexes {
+        Some(several) => hunks_of(several, "/hunk_indexes", patch)?,
+        None => vec![hunk_of(response.hunk_index.unwrap_or(u32::MAX), "/hunk_index", patch)?],
     };
-    let Some(several) = &response.hunk_indexes else {
-        let index = response.hunk_index.unwrap_or(u32::MAX);
-        return Ok(vec![check(index, &|| "/hunk_index".to_owned())?]);
-    };
-    let checked = several.iter().enumerate();
-    let checked = checked.map(|(place, index)| check(*index, &|| format!("/hunk_indexes/{place}")));
+    Ok(vec![(patch, hunks)])
+}
+
+/// Hunks of a change, each once and in their order.
+fn hunks_of(indexes: &[u32], pointer: &str, patch: &Patch) -> Result<Vec<usize>, ErrorBody> {
+    let checked = indexes.iter().enumerate();
+    let checked = checked.map(|(place, index)| hunk_of(*index, &format!("{pointer}/{place}"), patch));
     Ok(checked.collect::<Result<BTreeSet<usize>, _>>()?.into_iter().collect())
+}
+
+fn hunk_of(index: u32, pointer: &str, patch: &Patch) -> Result<usize, ErrorBody> {
+    let count = patch.hunks.len();
+    let index = usize::try_from(index).ok().filter(|index| *index < count);
+    index.ok_or_else(|| invalid(pointer, format!("a number below {count}, counted from 0")))
 }
 
 fn decide(approval: ApprovalId, scope: ApprovalScope, remember: Remember, comment: Option<String>) -> Intent {

@@ -1,7 +1,7 @@
 //! A session as an answer shows it.
 
 use loggia_domain::{ModelName, SessionId};
-use loggia_engine::{Said, State, Status};
+use loggia_engine::{State, Status};
 use loggia_protocol_agent_server as wire;
 
 use crate::door::Inner;
@@ -23,7 +23,10 @@ pub(super) fn session(inner: &Inner, id: SessionId, state: &State) -> wire::Sess
         title: title(state),
         status: status(state.status()),
         can_continue: state.turn.is_none() && state.cut.is_some() && !state.closed,
+        can_undo: count(state.undo.done().len()),
+        can_redo: count(state.undo.undone().count()),
         model: state.model.clone().or_else(|| default_model(inner)).as_ref().map(session_model),
+        stand_in: state.stand_in.as_ref().map(|stand_in| session_model(&stand_in.model)),
         created_at: moment(state.opened.at),
         updated_at: moment(state.updated),
         last_seq: state.last_seq.0,
@@ -41,6 +44,10 @@ pub(super) fn stored_session(inner: &Inner, id: SessionId, state: &State) -> wir
         }
         _ => session,
     }
+}
+
+fn count(steps: usize) -> u32 {
+    u32::try_from(steps).unwrap_or(u32::MAX)
 }
 
 /// What a session without a model of its own uses.
@@ -63,21 +70,16 @@ fn title(state: &State) -> String {
     if let Some(title) = &state.title {
         return title.clone();
     }
-    let first = state.history.items().iter().find_map(|item| match &item.said {
-        Said::User { instruction, .. } => Some(instruction.text.as_str()),
-        _ => None,
-    });
-    shortened(first.unwrap_or_default()).unwrap_or_else(|| UNTITLED.to_owned())
+    state.beginning.as_deref().map_or_else(|| UNTITLED.to_owned(), shortened)
 }
 
-/// The first line with words, cut where a list would cut it.
-fn shortened(text: &str) -> Option<String> {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+/// A line, cut where a list would cut it.
+fn shortened(line: &str) -> String {
     let mut short: String = line.chars().filter(|char| !char.is_control()).take(TITLE_CHARS).collect();
     if line.chars().nth(TITLE_CHARS).is_some() {
         short.push('…');
     }
-    Some(short)
+    short
 }
 
 #[cfg(test)]
@@ -85,11 +87,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_title_is_the_first_line_in_short() {
-        assert_eq!(shortened("\n  Fix the bug \nplease").as_deref(), Some("Fix the bug"));
-        assert_eq!(shortened(" \n\t"), None);
+    fn a_title_is_short() {
+        assert_eq!(shortened("Fix\u{7} the bug"), "Fix the bug");
         let long = "é".repeat(TITLE_CHARS + 1);
-        assert_eq!(shortened(&long).unwrap().chars().count(), TITLE_CHARS + 1);
-        assert_eq!(shortened(&long[..2 * TITLE_CHARS]).unwrap(), long[..2 * TITLE_CHARS]);
+        assert_eq!(shortened(&long).chars().count(), TITLE_CHARS + 1);
+        assert_eq!(shortened(&long[..2 * TITLE_CHARS]), long[..2 * TITLE_CHARS]);
     }
 }

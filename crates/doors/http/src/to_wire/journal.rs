@@ -72,7 +72,7 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
         EventBody::ApprovalAsked { approval, call, question: asked, risk, .. } => {
             let (approval, call, risk) = (*approval, *call, *risk);
             let put = Put { approval, call, question: asked, risk, stamp: stamp.clone() };
-            question(&put, |id| past.proposed.get(&id).map(|patch| &**patch), &past.root)
+            question(&put, &past.proposed, &past.root)
         }
         EventBody::ToolStarted { call, executor } => {
             let open = past.calls.get(call);

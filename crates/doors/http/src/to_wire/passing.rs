@@ -29,7 +29,8 @@ pub(super) fn passing(passing: &Passing) -> Option<ServerMessage> {
         Passing::Retrying { message, attempt, wait } => {
             let seconds = wait.div_ceil(1000);
             let text = format!("Asking the model again in {seconds} s (attempt {attempt}): {message}");
-            Some(phase(Phase::Analyzing, text))
+            let attempt = Some(*attempt);
+            Some(ServerMessage::Thinking(Thinking { phase: Phase::Analyzing, message: text, attempt }))
         }
         Passing::ToolOutput { call, stream, chunk } => {
             let stream = match stream {
@@ -59,5 +60,5 @@ pub(super) fn thought(text: &str) -> ServerMessage {
 }
 
 fn phase(phase: Phase, message: impl Into<String>) -> ServerMessage {
-    ServerMessage::Thinking(Thinking { phase, message: message.into() })
+    ServerMessage::Thinking(Thinking { phase, message: message.into(), attempt: None })
 }

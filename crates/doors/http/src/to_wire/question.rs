@@ -1,9 +1,11 @@
 //! Questions put to people: with the changes they are about, in full.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use loggia_domain::{ApprovalId, CallId, FileChangeKind, Patch, PatchId, Question, Risk, ToolCall};
-use loggia_engine::State;
+use loggia_domain::{ApprovalId, CallId, Decision, FileChangeKind, Patch, PatchId, Question, Risk, ToolCall};
+use loggia_engine::{State, can_remember};
 use loggia_protocol_agent_server as wire;
 use serde_json::{Map, Value};
 use wire::ServerMessage;
@@ -33,22 +35,27 @@ pub(crate) fn pending(state: &State, root: &Path) -> Vec<ServerMessage> {
             risk: pending.risk,
             stamp: stamped(pending.seq, pending.at, turn),
         };
-        question(&put, |id| state.proposed.get(&id).map(|patch| &**patch), root)
+        question(&put, &state.proposed, root)
     });
     messages.flatten().collect()
 }
 
 /// A question: its changes first, then what is asked.
-pub(super) fn question<'a>(
+pub(super) fn question(
     put: &Put<'_>,
-    patch_of: impl Fn(PatchId) -> Option<&'a Patch>,
+    changes: &BTreeMap<PatchId, Arc<Patch>>,
     root: &Path,
 ) -> Vec<ServerMessage> {
+    let remember = match can_remember(put.question, put.call, changes, Decision::Allow) {
+        true => vec![wire::Remember::Session, wire::Remember::Workspace],
+        false => Vec::new(),
+    };
     match put.question {
         Question::Patches { patches, .. } => {
-            let patches: Vec<&Patch> = patches.iter().filter_map(|id| patch_of(*id)).collect();
+            let patches: Vec<&Patch> =
+                patches.iter().filter_map(|id| changes.get(id)).map(AsRef::as_ref).collect();
             let proposed = patches.iter().map(|patch| proposed(patch, true, put.stamp.clone()));
-            proposed.chain([may_write(put, &patches)]).collect()
+            proposed.chain([may_write(put, &patches, remember)]).collect()
         }
         Question::Command { command, directory, environment, reason } => {
             let id = put.call.map_or_else(|| put.approval.to_string(), command_id);
@@ -60,6 +67,7 @@ pub(super) fn question<'a>(
                 requires_approval: true,
                 reason: reason_or(reason.as_deref(), "The agent wants to run this command."),
                 risk_level: Some(risk_level(put.risk)),
+                remember,
                 stamp: put.stamp.clone(),
             })]
         }
@@ -70,7 +78,7 @@ pub(super) fn question<'a>(
                 tool: tool.clone(),
                 arguments: given.clone(),
             };
-            vec![request(put, tool_name(tool).to_owned(), arguments(&call))]
+            vec![request(put, tool_name(tool).to_owned(), arguments(&call), remember)]
         }
     }
 }
@@ -111,11 +119,12 @@ pub(super) fn allowed_command(call: &ToolCall, root: &Path, stamp: wire::Stamp) 
         requires_approval: false,
         reason: reason_or(text("reason"), "The policy lets the agent run this command."),
         risk_level: None,
+        remember: Vec::new(),
         stamp,
     })
 }
 
-fn may_write(put: &Put<'_>, patches: &[&Patch]) -> ServerMessage {
+fn may_write(put: &Put<'_>, patches: &[&Patch], remember: Vec<wire::Remember>) -> ServerMessage {
     let deletes = patches.iter().all(|patch| patch.kind == FileChangeKind::Deleted) && !patches.is_empty();
     let tool = if deletes { "delete_file" } else { "write_file" };
     let mut args = Map::new();
@@ -130,15 +139,16 @@ fn may_write(put: &Put<'_>, patches: &[&Patch]) -> ServerMessage {
         args.insert("file_paths".to_owned(), all(|patch| patch.path.clone()));
         args.insert("patch_ids".to_owned(), all(|patch| patch.id.to_string()));
     }
-    request(put, tool.to_owned(), Value::Object(args))
+    request(put, tool.to_owned(), Value::Object(args), remember)
 }
 
-fn request(put: &Put<'_>, tool_name: String, args: Value) -> ServerMessage {
+fn request(put: &Put<'_>, tool_name: String, args: Value, remember: Vec<wire::Remember>) -> ServerMessage {
     ServerMessage::ToolRequestApproval(wire::ToolRequestApproval {
         request_id: wire::ApprovalId(put.approval.to_string()),
         tool_name,
         args: args.into(),
         risk_level: risk_level(put.risk),
+        remember,
         stamp: put.stamp.clone(),
     })
 }

@@ -1,6 +1,6 @@
 //! Undo and redo over the wire.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::Builder;
 
@@ -50,4 +50,18 @@ async fn what_somebody_else_changed_since_is_not_overwritten() {
     let refused = house.ask("POST", &format!("/v1/sessions/{id}/undo"), "").await;
     assert_eq!(refused.problem(), "409 conflict");
     assert_eq!(house.world.read("a"), "mine");
+}
+
+#[tokio::test]
+async fn a_session_keeps_its_name_when_its_first_turn_is_undone() {
+    let house = Builder::new().start(&writes("a", "new")).await;
+    let id = house.session().await;
+    house.turn(&id, "Write it").await;
+    let look = async || house.get(&format!("/v1/sessions/{id}")).await.json();
+    let written = look().await;
+    assert_eq!((&written["can_undo"], &written["can_redo"]), (&json!(1), &Value::Null));
+    house.ask("POST", &format!("/v1/sessions/{id}/undo"), "").await.ok(200);
+    let undone = look().await;
+    assert_eq!((&undone["can_undo"], &undone["can_redo"]), (&Value::Null, &json!(1)));
+    assert_eq!(undone["title"], "Write it");
 }

@@ -288,6 +288,39 @@ async fn an_answer_is_remembered_as_long_as_it_says() {
 }
 
 #[tokio::test]
+async fn a_question_says_whether_its_answer_can_be_remembered() {
+    for (command, remember) in [("say hi", json!(["session", "workspace"])), ("say $WORDS", Value::Null)] {
+        let world = world(&[], &calls("run_command", &format!("{{ command = {command:?} }}"))).await;
+        let (_client, asked) = question(&world, "run").await;
+        assert_eq!(asked["remember"], remember, "{command}");
+    }
+    let world = write_world().await;
+    let (_client, asked) = question(&world, "write").await;
+    assert_eq!(asked["remember"], json!(["session", "workspace"]));
+}
+
+#[tokio::test]
+async fn hunks_of_several_files_are_taken_with_one_answer() {
+    let world = world(&[("a.txt", "one\n"), ("b.txt", "two\n")], &two_files()).await;
+    let (mut client, asked) = question(&world, "louder").await;
+    let answer = |hunks: Value| {
+        json!({"type": "client.approval_response", "request_id": asked["request_id"], "approved": true,
+               "scope": "hunk", "hunks": hunks})
+    };
+    client.say(answer(json!([{"file_path": "b.txt", "hunk_indexes": [1]}]))).await;
+    assert_eq!(client.until_error().await["details"]["pointer"], "/hunks/0/hunk_indexes/0");
+    client.say(answer(json!([{"file_path": "z.txt", "hunk_indexes": [0]}]))).await;
+    assert_eq!(client.until_error().await["details"]["pointer"], "/hunks/0/file_path");
+    client
+        .say(answer(
+            json!([{"file_path": "b.txt", "hunk_indexes": [0]}, {"file_path": "a.txt", "hunk_indexes": [0]}]),
+        ))
+        .await;
+    client.until_done().await;
+    assert!(world.read("a.txt") != "one\n" && world.read("b.txt") != "two\n");
+}
+
+#[tokio::test]
 async fn a_no_with_a_word_tells_the_model_why() {
     let world = write_world().await;
     let (mut client, asked) = question(&world, "write").await;

@@ -1,8 +1,10 @@
 //! Questions: put to the client, or answered in its name.
 
 use loggia_domain::{
-    ApprovalAnswer, ApprovalId, ApprovalScope, CallId, FileChangeKind, Patch, Question, Remember, Timestamp,
+    ApprovalAnswer, ApprovalId, ApprovalScope, CallId, Decision, FileChangeKind, Patch, Question, Remember,
+    Timestamp,
 };
+use loggia_engine::can_remember;
 use loggia_protocol_autohand as wire;
 
 use crate::approvals::Verdict;
@@ -43,13 +45,10 @@ impl Teller {
                     timestamp: moment(at),
                 });
                 let id = wire::PermissionRequestId(approval.to_string());
-                said.say::<wire::PermissionRequest>(&wire::PermissionRequestParams::new(
-                    id,
-                    tool,
-                    description,
-                    context,
-                    moment(at),
-                ));
+                said.say::<wire::PermissionRequest>(&wire::PermissionRequestParams {
+                    options: Some(self.options(question, call)),
+                    ..wire::PermissionRequestParams::new(id, tool, description, context, moment(at))
+                });
             }
         }
     }
@@ -63,6 +62,18 @@ impl Teller {
         {
             call.allowed = true;
         }
+    }
+
+    /// The answers on offer: one that is to be remembered only if it can be.
+    fn options(&self, question: &Question, call: CallId) -> Vec<wire::DecisionName> {
+        let lasts = |decision| can_remember(question, Some(call), &self.state.proposed, decision);
+        let (allows, denies) = (lasts(Decision::Allow), lasts(Decision::Deny));
+        let is_offered = |name: &wire::DecisionName| match name.scoped() {
+            Some(wire::Decision::Allow(scope)) => allows || scope == wire::Scope::Once,
+            Some(wire::Decision::Deny(scope)) => denies || scope == wire::Scope::Once,
+            Some(wire::Decision::Alternative(_)) | None => true,
+        };
+        wire::DecisionName::ALL.into_iter().filter(is_offered).collect()
     }
 
     /// A question in words, and what it is about.

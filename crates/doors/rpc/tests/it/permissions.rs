@@ -67,6 +67,23 @@ async fn an_alternative_is_told_to_the_model() {
     assert_eq!(client.until("messageEnd").await["content"], "As you like.");
 }
 
+#[tokio::test]
+async fn only_what_can_be_remembered_is_on_offer() {
+    let offered = async |command: &str| {
+        let world = world(&RUN.replace("rm -r build", command)).await;
+        let mut client = Client::start(&world).await;
+        client.call("prompt", json!({"message": "Clean up"})).await;
+        client.until("permissionRequest").await["options"].clone()
+    };
+    let all = offered("rm -r build").await;
+    assert_eq!(all.as_array().unwrap().len(), 9, "{all}");
+    assert_eq!(offered("ls *.rs").await, json!(["allow_once", "deny_once", "alternative"]));
+    // Of several commands together only a yes can be said in rules.
+    let together = offered("make && make install").await;
+    assert!(!together.to_string().contains("deny_session"), "{together}");
+    assert!(together.to_string().contains("allow_session"), "{together}");
+}
+
 /// An answer for the session is not asked for again in it.
 #[tokio::test]
 async fn an_answer_for_the_session_holds_in_it() {

@@ -3,45 +3,15 @@
 use crate::auto::AutoStage;
 use crate::pty::screen::{Ended, OnTerminal, Shown};
 
-/// Writes one file, then another one.
-const TWO_WRITES: &str = r#"
-[[reply]]
-parts = [{ call = { tool = "write_file", arguments = { path = "one.txt", content = "new\n" } } }]
+/// One file, then another one.
+const TWO_FILES: &[(&str, &str)] = &[("one.txt", "new\n"), ("two.txt", "new\n")];
 
-[[reply]]
-parts = [{ call = { tool = "write_file", arguments = { path = "two.txt", content = "new\n" } } }]
-
-[[reply]]
-repeat = true
-parts = [{ text = "Done." }]
-"#;
-
-/// Writes the same file twice.
-const ONE_FILE_TWICE: &str = r#"
-[[reply]]
-parts = [{ call = { tool = "write_file", arguments = { path = "one.txt", content = "new\n" } } }]
-
-[[reply]]
-parts = [{ call = { tool = "write_file", arguments = { path = "one.txt", content = "newer\n" } } }]
-
-[[reply]]
-repeat = true
-parts = [{ text = "Done." }]
-"#;
+/// The same file twice.
+const ONE_FILE_TWICE: &[(&str, &str)] = &[("one.txt", "new\n"), ("one.txt", "newer\n")];
 
 /// Changes the first and the last of twenty lines.
 fn two_hunks() -> AutoStage {
-    let content = list("first\n", "last\n");
-    let stage = AutoStage::playing(&format!(
-        r#"
-[[reply]]
-parts = [{{ call = {{ tool = "write_file", arguments = {{ path = "list.txt", content = {content:?} }} }} }}]
-
-[[reply]]
-repeat = true
-parts = [{{ text = "Done." }}]
-"#
-    ));
+    let stage = AutoStage::writing(&[("list.txt", &list("first\n", "last\n"))]);
     stage.0.write("project/list.txt", list("line 1\n", "line 20\n"));
     stage
 }
@@ -81,7 +51,7 @@ fn end(terminal: OnTerminal) -> Ended {
 
 #[test]
 fn once_is_for_one_change() {
-    let stage = AutoStage::playing(TWO_WRITES);
+    let stage = AutoStage::writing(TWO_FILES);
     let terminal = asked(&stage);
     assert!(!terminal.is_restored(), "keys are read one by one");
     insta::assert_snapshot!(terminal.shown().settled(), @"
@@ -112,7 +82,8 @@ fn once_is_for_one_change() {
       <dim>it was refused<>
 
     Done.
-    <dim>1 file changed · 0.0 s · SESSION<>
+    <dim>1 file changed · scripted:script.toml · 0.0 s ·<>
+    <dim>SESSION<>
     ");
     assert_eq!(ended.code(), Some(6), "something was refused");
     assert!(!stage.0.path("project/two.txt").exists());
@@ -120,12 +91,12 @@ fn once_is_for_one_change() {
 
 #[test]
 fn a_yes_for_the_session_is_asked_for_once() {
-    let stage = AutoStage::playing(ONE_FILE_TWICE);
+    let stage = AutoStage::writing(ONE_FILE_TWICE);
     let terminal = asked(&stage);
     terminal.press("s");
     let ended = end(terminal);
     assert_eq!((ended.code(), ended.shown.count("Change ")), (Some(0), 1), "{}", ended.shown.text());
-    assert!(ended.shown.has("yes, for this session"));
+    assert!(ended.shown.has("yes; such changes to one.txt are allowed in this session"));
     assert_eq!(stage.0.read("project/one.txt"), "newer\n");
     // The next session asks again.
     let terminal = restarted(&stage);
@@ -138,12 +109,16 @@ fn a_yes_for_the_session_is_asked_for_once() {
 
 #[test]
 fn always_holds_for_the_next_session_too() {
-    let stage = AutoStage::playing(ONE_FILE_TWICE);
+    let stage = AutoStage::writing(ONE_FILE_TWICE);
     let terminal = asked(&stage);
     terminal.press("a");
     let ended = end(terminal);
     assert_eq!(ended.code(), Some(0));
-    assert!(ended.shown.has("yes, always in this workspace"), "{}", ended.shown.text());
+    assert!(
+        ended.shown.has("yes; such changes to one.txt are allowed in this workspace"),
+        "{}",
+        ended.shown.text()
+    );
     let ended = end(restarted(&stage));
     assert_eq!((ended.code(), ended.shown.count("Change ")), (Some(0), 0), "{}", ended.shown.text());
     assert_eq!(stage.0.read("project/one.txt"), "newer\n");
@@ -151,7 +126,7 @@ fn always_holds_for_the_next_session_too() {
 
 #[test]
 fn a_key_that_means_nothing_answers_nothing() {
-    let stage = AutoStage::playing(TWO_WRITES);
+    let stage = AutoStage::writing(TWO_FILES);
     let terminal = asked(&stage);
     // Enter, an arrow, a space, a letter; then a no, which shows that they were read.
     terminal.press("\r\x1b[A x");
@@ -163,12 +138,16 @@ fn a_key_that_means_nothing_answers_nothing() {
 }
 
 #[test]
-fn one_of_two_hunks_is_chosen() {
+fn one_of_two_hunks_is_taken_on_the_way_through_them() {
     let stage = two_hunks();
     let terminal = asked(&stage);
     terminal.press("h");
-    let shown = terminal.until("only this part");
-    insta::assert_snapshot!(shown.settled(), @"
+    terminal.until("y take");
+    terminal.press("n");
+    terminal.until("[2/2]");
+    terminal.press("y");
+    let ended = end(terminal);
+    insta::assert_snapshot!(ended.shown.settled(), @"
     <bold>list.txt<> <green>+2<> <red>-2<>
     <cyan>  @@ -1,4 +1,4 @@<>
     <red>  -line 1<>
@@ -183,39 +162,95 @@ fn one_of_two_hunks_is_chosen() {
     <red>  -line 20<>
     <green>  +last<>
     <magenta bold>?<> <bold>Change list.txt?<><dim> The agent's `write_file` call.<>
-    <bold>[1]<> list.txt
+    <bold>[1/2]<> list.txt
     <cyan>  @@ -1,4 +1,4 @@<>
     <red>  -line 1<>
     <green>  +first<>
        line 2
        line 3
        line 4
-    <bold>[2]<> list.txt
+      <red>left<>
+    <bold>[2/2]<> list.txt
     <cyan>  @@ -17,4 +17,4 @@<>
        line 17
        line 18
        line 19
     <red>  -line 20<>
     <green>  +last<>
-      <cyan>1-2<> only this part  <cyan>esc<> back
+      <green>yes, to 1 of 2 hunks<>
+    <green>✓<> Write list.txt
+
+    Done.
+    <dim>1 file changed · 1 hunk refused · scripted:script.toml · 0.0 s ·<>
+    <dim>SESSION<>
     ");
-    terminal.press("2");
-    let ended = end(terminal);
-    assert!(ended.shown.has("yes, to this part of list.txt"), "{}", ended.shown.text());
+    assert_eq!(ended.code(), Some(0), "a part was taken");
     assert_eq!(stage.0.read("project/list.txt"), list("line 1\n", "last\n"));
 }
 
 #[test]
-fn the_way_back_from_hunks_is_escape() {
+fn the_way_back_from_hunks_forgets_what_was_said() {
     let stage = two_hunks();
     let terminal = asked(&stage);
     terminal.press("h");
-    terminal.until("only this part");
-    terminal.press("\x1b");
+    terminal.until("y take");
+    terminal.press("n");
+    terminal.until("[2/2]");
+    terminal.press("q");
     asked_again(&terminal, "list.txt");
     terminal.press("o");
     assert_eq!(end(terminal).code(), Some(0));
     assert_eq!(stage.0.read("project/list.txt"), list("first\n", "last\n"));
+}
+
+#[test]
+fn what_was_typed_before_a_question_neither_shows_nor_answers_it() {
+    let stage = AutoStage::playing(
+        r#"
+[[reply]]
+parts = [{ call = { tool = "run_command", arguments = { command = "until test -e go; do sleep 0.05; done" } } }]
+
+[[reply]]
+parts = [{ call = { tool = "write_file", arguments = { path = "one.txt", content = "new\n" } } }]
+
+[[reply]]
+repeat = true
+parts = [{ text = "Done." }]
+"#,
+    );
+    let terminal = asked(&stage);
+    terminal.press("o");
+    terminal.until_so("a yes", |shown| shown.has("  yes") && !shown.has(KEYS));
+    terminal.press("oops\ro");
+    stage.0.write("project/go", "");
+    asked_again(&terminal, "Change one.txt?");
+    assert!(!stage.0.path("project/one.txt").exists());
+    terminal.press("n");
+    let ended = end(terminal);
+    assert_eq!(ended.code(), Some(6), "{}", ended.shown.text());
+    assert!(!ended.shown.has("oops"), "{}", ended.shown.text());
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_back_and_the_question_comes_again() {
+    let stage = AutoStage::writing(&TWO_FILES[..1]);
+    let mut command = stage.0.program("/bin/bash");
+    // With jobs of their own, as in a shell that somebody types into. `$0` is the binary.
+    let line = "set -m; \"$0\" ask 'change it'; stty -a > modes; echo stopped; fg > /dev/null";
+    command.args(["-c", line, env!("CARGO_BIN_EXE_loggia")]).env("PATH", "/usr/bin:/bin");
+    let terminal = OnTerminal::start(&command, 40, 70);
+    terminal.until(KEYS);
+    terminal.press("\x1a");
+    let shown = terminal.until_so("the question once more", |shown| {
+        shown.count("Change one.txt?") == 2 && shown.current().contains(KEYS)
+    });
+    assert_eq!(shown.count("o once"), 1, "{}", shown.text());
+    let modes = stage.0.read("project/modes");
+    assert!(modes.contains(" icanon") && modes.contains(" echo "), "{modes}");
+    terminal.press("o");
+    let ended = end(terminal);
+    assert_eq!(ended.code(), Some(0), "{}", ended.shown.text());
+    assert_eq!(stage.0.read("project/one.txt"), "new\n");
 }
 
 #[test]
@@ -233,17 +268,8 @@ fn a_question_fits_into_forty_columns_and_goes_when_it_is_answered() {
 
 #[test]
 fn all_of_a_long_change_is_shown_on_request() {
-    let content: String = (1..=80).map(|line| format!("row {line}\\n")).collect();
-    let stage = AutoStage::playing(&format!(
-        r#"
-[[reply]]
-parts = [{{ call = {{ tool = "write_file", arguments = {{ path = "long.txt", content = "{content}" }} }} }}]
-
-[[reply]]
-repeat = true
-parts = [{{ text = "Done." }}]
-"#
-    ));
+    let content: String = (1..=80).map(|line| format!("row {line}\n")).collect();
+    let stage = AutoStage::writing(&[("long.txt", &content)]);
     let terminal = asked(&stage);
     let shown = terminal.shown();
     assert!(shown.has("more lines") && !shown.has("+row 80"), "{}", shown.text());
@@ -256,7 +282,7 @@ parts = [{{ text = "Done." }}]
 
 #[test]
 fn a_question_is_answered_while_the_answer_goes_into_a_pipe() {
-    let stage = AutoStage::playing(TWO_WRITES);
+    let stage = AutoStage::writing(TWO_FILES);
     let mut command = stage.0.program("/bin/sh");
     command.args(["-c", "\"$0\" ask 'change it' | cat > answer", env!("CARGO_BIN_EXE_loggia")]);
     let terminal = OnTerminal::start(&command, 40, 70);

@@ -25,12 +25,18 @@ parts = [
 usage = { input = 1300, output = 56 }
 "##;
 
-#[test]
-fn a_reply_is_seen_as_rendered_markdown_with_a_line_for_each_tool() {
+/// What is seen of it in so many columns.
+fn seen(columns: u16) -> String {
     let stage = AutoStage::playing(REPLIES);
     stage.0.write("project/a.txt", "hello\n");
-    let ended = OnTerminal::start(&stage.0.command(&["ask", "what is it?"]), 40, 60).end();
-    insta::assert_snapshot!(ended.shown.settled(), @"
+    let ended = OnTerminal::start(&stage.0.command(&["ask", "what is it?"]), 40, columns).end();
+    assert_eq!((ended.code(), ended.restored, ended.shown.cursor_visible), (Some(0), true, true));
+    ended.shown.settled()
+}
+
+#[test]
+fn a_reply_is_seen_as_rendered_markdown_with_a_line_for_each_tool() {
+    insta::assert_snapshot!(seen(60), @"
     Let me look.
     <green>✓<> Read a.txt
     <red>✗<> Read absent.txt
@@ -49,17 +55,14 @@ fn a_reply_is_seen_as_rendered_markdown_with_a_line_for_each_tool() {
     <bold>a<><dim> │ <><bold>b<>
     <dim>──┼──<>
     1<dim> │ <>2
-    <dim>2,590 tokens · 0.0 s · SESSION<>
+    <dim>scripted:script.toml · 2,590 tokens · 0.0 s ·<>
+    <dim>SESSION<>
     ");
-    assert_eq!((ended.code(), ended.restored, ended.shown.cursor_visible), (Some(0), true, true));
 }
 
 #[test]
 fn forty_columns_are_enough() {
-    let stage = AutoStage::playing(REPLIES);
-    stage.0.write("project/a.txt", "hello\n");
-    let ended = OnTerminal::start(&stage.0.command(&["ask", "what is it?"]), 40, 40).end();
-    insta::assert_snapshot!(ended.shown.settled(), @"
+    insta::assert_snapshot!(seen(40), @"
     Let me look.
     <green>✓<> Read a.txt
     <red>✗<> Read absent.txt
@@ -78,7 +81,8 @@ fn forty_columns_are_enough() {
     <bold>a<><dim> │ <><bold>b<>
     <dim>──┼──<>
     1<dim> │ <>2
-    <dim>2,590 tokens · 0.0 s · SESSION<>
+    <dim>scripted:script.toml · 2,590 tokens ·<>
+    <dim>0.0 s ·<>
+    <dim>SESSION<>
     ");
-    assert_eq!(ended.code(), Some(0));
 }

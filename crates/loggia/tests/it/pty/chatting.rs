@@ -46,10 +46,11 @@ fn a_prompt_is_typed_and_answered() {
     says(&terminal, "who is there?");
     let shown = leave(terminal);
     insta::assert_snapshot!(shown.settled(), @"
-    <dim>Ask away. /help lists commands, Ctrl-D leaves.<>
+    <dim>scripted:script.toml answers. Ask away. /help lists commands, Ctrl-D<>
+    <dim>leaves.<>
     <other>› who is there?<>
     Hello from the script.
-    <dim>0.0 s · SESSION<>
+    <dim>scripted:script.toml · 0.0 s · SESSION<>
     <other>› <>
     ");
 }

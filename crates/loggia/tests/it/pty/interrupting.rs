@@ -3,30 +3,18 @@
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::auto::AutoStage;
-use crate::pty::screen::{Ended, OnTerminal};
+use crate::pty::screen::OnTerminal;
 
 /// Begins to reply, and never goes on.
 const HANGS: &str = "[[reply]]\nrepeat = true\nparts = [{ text = \"Half of it.\\n\" }, { hang = true }]\n";
 
-/// Asks, and waits for an answer.
-const ASKS: &str = r#"
-[[reply]]
-parts = [{ call = { tool = "write_file", arguments = { path = "one.txt", content = "new\n" } } }]
-
-[[reply]]
-repeat = true
-parts = [{ text = "Done." }]
-"#;
+/// One file, about which is asked.
+const ONE_FILE: &[(&str, &str)] = &[("one.txt", "new\n")];
 
 const CTRL_C: &str = "\x03";
 
 fn started(stage: &AutoStage) -> OnTerminal {
     OnTerminal::start(&stage.0.command(&["ask", "work"]), 24, 100)
-}
-
-/// What is seen. Whether the terminal's own `^C` is still there depends on the moment: what moves wipes it.
-fn seen(ended: &Ended) -> String {
-    ended.shown.settled().replace("^C", "")
 }
 
 /// A server that is stopped in its tracks until this goes.
@@ -55,11 +43,11 @@ fn ctrl_c_cancels_the_turn() {
     terminal.press(CTRL_C);
     let ended = terminal.end();
     assert_eq!((ended.code(), ended.restored, ended.shown.cursor_visible), (Some(7), true, true));
-    insta::assert_snapshot!(seen(&ended), @"
+    insta::assert_snapshot!(ended.shown.settled(), @"
     Half of it.
     <dim>Cancelling; Ctrl-C again leaves.<>
     <dim>Cancelled.<>
-    <dim>0.0 s · SESSION<>
+    <dim>scripted:script.toml · 0.0 s · SESSION<>
     ");
     // It was cancelled, not left: the session is free for the next prompt.
     let sessions = stage.0.run(&["sessions", "list", "--json"]);
@@ -68,7 +56,7 @@ fn ctrl_c_cancels_the_turn() {
 
 #[test]
 fn ctrl_c_at_a_question_changes_nothing() {
-    let stage = AutoStage::playing(ASKS);
+    let stage = AutoStage::writing(ONE_FILE);
     let terminal = started(&stage);
     terminal.until("o once");
     terminal.press(CTRL_C);
@@ -92,7 +80,7 @@ fn a_second_ctrl_c_leaves_at_once_although_the_server_does_not_answer() {
     let ended = terminal.end();
     drop(server);
     assert_eq!((ended.code(), ended.restored, ended.shown.cursor_visible), (Some(7), true, true));
-    insta::assert_snapshot!(seen(&ended), @"
+    insta::assert_snapshot!(ended.shown.settled(), @"
     Half of it.
     <dim>Cancelling; Ctrl-C again leaves.<>
     <dim>Left; the session SESSION may go on.<>
@@ -101,7 +89,7 @@ fn a_second_ctrl_c_leaves_at_once_although_the_server_does_not_answer() {
 
 #[test]
 fn a_program_that_is_told_to_end_leaves_the_terminal_as_it_was() {
-    let stage = AutoStage::playing(ASKS);
+    let stage = AutoStage::writing(ONE_FILE);
     let terminal = started(&stage);
     terminal.until("o once");
     assert!(!terminal.is_restored());

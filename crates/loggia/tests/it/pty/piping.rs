@@ -50,7 +50,7 @@ fn a_pipe_gets_the_answer_as_it_is_and_the_terminal_the_rest() {
     assert_eq!(ended.code(), Some(0));
     insta::assert_snapshot!(ended.shown.settled(), @"
     <green>✓<> Read a.txt
-    <dim>0.0 s · SESSION<>
+    <dim>scripted:script.toml · 0.0 s · SESSION<>
     ");
 }
 

@@ -63,7 +63,8 @@ fn without_colours_lines_are_wiped_and_nothing_else() {
     ✓ Write b.txt
 
     It says `hello`.
-    1 file changed · 0.0 s · SESSION
+    1 file changed · scripted:script.toml · 0.0 s ·
+    SESSION
     ");
     let by_flag = asked(("LC_ALL", "C.UTF-8"), &["--color", "never"]);
     assert_eq!(sequences(&by_flag), ["\\u{1b}[K"]);
@@ -86,7 +87,8 @@ fn a_dumb_terminal_gets_no_sequences_at_all() {
     ✓ Write b.txt
 
     It says `hello`.
-    1 file changed · 0.0 s · SESSION
+    1 file changed · scripted:script.toml · 0.0 s ·
+    SESSION
     ");
 }
 

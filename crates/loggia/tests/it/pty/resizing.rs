@@ -29,7 +29,8 @@ fn a_reply_is_wrapped_to_the_width_that_the_window_has_now() {
     Then: one two three four five six seven
     eight nine ten eleven twelve thirteen
     fourteen fifteen end.
-    <dim>107 tokens · 0.0 s · SESSION<>
+    <dim>openai:gpt-5 · 107 tokens · 0.0 s ·<>
+    <dim>SESSION<>
     ");
 }
 
@@ -61,7 +62,9 @@ parts = [{ text = "It is written, and this line is longer than forty columns are
 
     It is written, and this line is longer
     than forty columns are wide.
-    <dim>1 file changed · 0.0 s · SESSION<>
+    <dim>1 file changed · scripted:script.toml ·<>
+    <dim>0.0 s ·<>
+    <dim>SESSION<>
     ");
     assert_eq!(stage.0.read("project/one.txt"), "new\n");
 }

@@ -263,10 +263,6 @@ impl Shown {
             text.push_str("SESSION");
             rest =
                 rest[at + "ses_".len()..].trim_start_matches(|character: char| character.is_ascii_hexdigit());
-            // It may go on in the next row.
-            if let Some(next) = rest.strip_prefix("<>\n<dim>") {
-                rest = next.trim_start_matches(|character: char| character.is_ascii_hexdigit());
-            }
         }
         text.push_str(rest);
         text.lines().map(without_time).collect::<Vec<_>>().join("\n")
@@ -275,9 +271,9 @@ impl Shown {
 
 /// A line in which something took no time.
 fn without_time(line: &str) -> String {
-    let Some((before, after)) = line.split_once(" s · ") else { return line.to_owned() };
+    let Some((before, after)) = line.split_once(" s ·") else { return line.to_owned() };
     let before = before.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.');
-    format!("{before}0.0 s · {after}")
+    format!("{before}0.0 s ·{after}")
 }
 
 impl Seen {

@@ -29,7 +29,10 @@ pub struct ApprovalResponse {
     /// Several of the patch's hunks, from 0, instead of one `hunk_index`; only when the scope is a hunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunk_indexes: Option<Vec<u32>>,
-    /// For how long the decision stands; absent means once.
+    /// Hunks of several files, instead of one `file_path` with its hunks; only when the scope is a hunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunks: Option<Vec<FileHunks>>,
+    /// For how long the decision stands; absent means once. The question's own `remember` says what else there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remember: Option<Remember>,
     /// What the model is to know about the decision: why not, or what to do instead.
@@ -41,6 +44,16 @@ impl Message for ApprovalResponse {
     const TYPE: &'static str = "client.approval_response";
 }
 
+/// Some hunks of one file's change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileHunks {
+    /// Which file.
+    pub file_path: String,
+    /// Which of its hunks, from 0; at least one.
+    #[schemars(length(min = 1))]
+    pub hunk_indexes: Vec<u32>,
+}
+
 /// The same rules as [`ApprovalResponse::check`].
 fn scopes_name_their_target(schema: &mut Schema) {
     let given = |name: &str, kind: Value| json!({ "properties": { name: kind }, "required": [name] });
@@ -48,9 +61,11 @@ fn scopes_name_their_target(schema: &mut Schema) {
     let absent = |name: &str| json!({ "properties": { name: { "type": "null" } } });
     let one = given("hunk_index", json!({ "type": "integer" }));
     let several = given("hunk_indexes", json!({ "type": "array", "minItems": 1 }));
+    let in_files = given("hunks", json!({ "type": "array", "minItems": 1 }));
     let hunks = json!({ "anyOf": [
-        { "allOf": [one, absent("hunk_indexes")] },
-        { "allOf": [several, absent("hunk_index")] },
+        { "allOf": [path, one, absent("hunk_indexes"), absent("hunks")] },
+        { "allOf": [path, several, absent("hunk_index"), absent("hunks")] },
+        { "allOf": [in_files, absent("file_path"), absent("hunk_index"), absent("hunk_indexes")] },
     ] });
     let rule = |scope: &str, then: Value| {
         json!({
@@ -58,8 +73,8 @@ fn scopes_name_their_target(schema: &mut Schema) {
             "then": then,
         })
     };
-    let mut hunk = rule("hunk", json!({ "allOf": [path.clone(), hunks] }));
-    hunk["else"] = json!({ "allOf": [absent("hunk_index"), absent("hunk_indexes")] });
+    let mut hunk = rule("hunk", hunks);
+    hunk["else"] = json!({ "allOf": [absent("hunk_index"), absent("hunk_indexes"), absent("hunks")] });
     let rules = json!([rule("file", path), hunk]);
     schema.insert("allOf".to_owned(), rules);
 }
@@ -72,7 +87,7 @@ pub enum ApprovalScope {
     All,
     /// One file.
     File,
-    /// One or several hunks of one file.
+    /// One or several hunks of one file, or of several.
     Hunk,
 }
 

@@ -66,9 +66,18 @@ pub struct Session {
     /// Whether its last turn was cut, by a crash for one, and can go on with `continue`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub can_continue: bool,
+    /// How many of its turns' changes can be undone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub can_undo: u32,
+    /// How many of its undone turns' changes can be redone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub can_redo: u32,
     /// Its model; absent when none is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<SessionModel>,
+    /// The model that replied in its place the last time, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<SessionModel>,
     /// When it began.
     pub created_at: Timestamp,
     /// When something last happened in it.
@@ -77,6 +86,11 @@ pub struct Session {
     pub last_seq: u64,
     /// As in `session.state`.
     pub state: SessionState,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 open_words! {

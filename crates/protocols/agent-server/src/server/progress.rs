@@ -15,6 +15,10 @@ pub struct Thinking {
     pub phase: Phase,
     /// In words.
     pub message: String,
+    /// The model is asked again, for this time: what it had said of the running reply is not part of it. Absent
+    /// otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
 }
 
 impl Message for Thinking {

@@ -6,6 +6,7 @@ use loggia_jsonrpc::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::client::Remember;
 use crate::http::RiskLevel;
 use crate::ids::{ApprovalId, CommandId};
 use crate::message::Message;
@@ -90,6 +91,10 @@ pub struct ToolRequestApproval {
     pub args: Json,
     /// How much harm it could do.
     pub risk_level: RiskLevel,
+    /// For how long a yes can stand, besides this once: what else the answer's `remember` may say to some effect. Empty
+    /// or absent when no rule can say what is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remember: Vec<Remember>,
     /// Its place in the journal.
     #[serde(flatten)]
     pub stamp: Stamp,
@@ -119,6 +124,10 @@ pub struct CommandRequestApproval {
     /// How much harm it could do; absent when the policy has allowed the command and nobody was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_level: Option<RiskLevel>,
+    /// For how long a yes can stand, besides this once: what else the answer's `remember` may say to some effect. Empty
+    /// or absent when no rule can say what is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remember: Vec<Remember>,
     /// Its place in the journal.
     #[serde(flatten)]
     pub stamp: Stamp,

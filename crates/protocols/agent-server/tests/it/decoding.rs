@@ -124,10 +124,23 @@ fn a_hunk_or_file_decision_must_name_its_target() {
         (r#","hunk_indexes":[0],"file_path":"a""#, "hunk_indexes"),
         (r#","scope":"all","hunk_indexes":[0]"#, "hunk_indexes"),
         (r#","scope":"file","file_path":"a","hunk_index":0"#, "hunk_index"),
+        (r#","hunks":[{"file_path":"a","hunk_indexes":[0]}]"#, "hunks"),
     ] {
         let told = format!(r#"`{field}` is only for the scope `hunk`; add `"scope":"hunk"`"#);
         check(&response(wide), &format!("wrong shape | /{field} | {told}"));
     }
+    check(
+        &response(r#","scope":"hunk","file_path":"a","hunks":[{"file_path":"a","hunk_indexes":[0]}]"#),
+        "wrong shape | /file_path | either this or `hunks`, not both",
+    );
+    for empty in ["[]", r#"[{"file_path":"a","hunk_indexes":[]}]"#] {
+        check(
+            &response(&format!(r#","scope":"hunk","hunks":{empty}"#)),
+            "wrong shape | /hunks | must name a hunk, of every file it names",
+        );
+    }
+    let text = response(r#","scope":"hunk","hunks":[{"file_path":"a","hunk_indexes":[0]}]"#);
+    assert!(ClientMessage::decode(&text).is_ok());
     let text = response(r#","scope":"hunk","file_path":"a","hunk_indexes":[0,2]"#);
     let ClientMessage::ApprovalResponse(answer) = ClientMessage::decode(&text).unwrap() else { panic!() };
     assert_eq!(answer.hunk_indexes, Some(vec![0, 2]));

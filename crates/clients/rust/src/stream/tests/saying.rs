@@ -76,6 +76,7 @@ async fn what_no_server_would_take_is_refused_here() {
         file_path: Some("a".to_owned()),
         hunk_index: None,
         hunk_indexes: None,
+        hunks: None,
         remember: None,
         comment: None,
     };

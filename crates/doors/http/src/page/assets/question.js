@@ -21,7 +21,7 @@ const TERMINAL = "loggia ask";
  * `decide(answer)` sends an answer. The question is open until `close` is called: the server says so, not the button.
  */
 export class Question {
-  constructor({ id, title, risk, reason, body, patches, mayDecide, decide }) {
+  constructor({ id, title, risk, reason, body, patches, remember = [], mayDecide, decide }) {
     this.id = id;
     this.open = true;
     this.buttons = [];
@@ -70,7 +70,9 @@ export class Question {
       return el("div", { class: "change" }, why, made.node, criteria(patch), several, whole);
     });
     this.foot = el("div", { class: "foot", role: "status" });
-    const answers = ANSWERS.map((row) => offer(row.label, row.answer, { class: row.class }));
+    // Nobody is promised what cannot be remembered.
+    const holds = ({ answer }) => [undefined, "once", ...remember].includes(answer.remember);
+    const answers = ANSWERS.filter(holds).map((row) => offer(row.label, row.answer, { class: row.class }));
     this.bar = el("div", { class: "answers", role: "group", "aria-label": "Your answer" }, answers);
     this.badge = el("span", { class: "badge" }, "waits for an answer");
     this.node = el(

@@ -233,7 +233,7 @@ export class Transcript {
     this.add(el("div", { class: "change" }, why, shown.node), { seq: message.seq });
   }
 
-  askTool({ request_id: id, tool_name: name, args, risk_level: risk, seq }) {
+  askTool({ request_id: id, tool_name: name, args, risk_level: risk, remember, seq }) {
     const ids = args?.patch_ids ?? (args?.patch_id ? [args.patch_id] : []);
     const patches = ids.map((id) => this.patches.get(id)).filter(Boolean);
     const paths = patches.map((patch) => patch.file_path);
@@ -241,10 +241,10 @@ export class Transcript {
     const title = paths.length ? `${verb(name)} ${what}?` : `Use ${name}?`;
     const body = patches.length === 0 && el("pre", { class: "args", tabindex: "0" }, JSON.stringify(args, null, 2));
     const reason = patches[0]?.rationale ?? args?.reason;
-    this.ask({ id, title, risk, reason: patches.length > 1 ? null : reason, body, patches }, seq);
+    this.ask({ id, title, risk, reason: patches.length > 1 ? null : reason, body, patches, remember }, seq);
   }
 
-  askCommand({ command_id: id, command, working_directory: where, environment, requires_approval: asks, reason, seq }) {
+  askCommand({ command_id: id, command, working_directory: where, environment, requires_approval: asks, reason, remember, seq }) {
     if (!asks) return;
     const variables = Object.entries(environment ?? {}).map(([name, value]) => `${name}=${value}`);
     const body = el(
@@ -253,7 +253,7 @@ export class Transcript {
       el("pre", { tabindex: "0" }, el("code", {}, command)),
       el("p", { class: "where" }, `in ${where}`, variables.length > 0 && `, with ${variables.join(" ")}`),
     );
-    this.ask({ id, title: "Run this command?", reason, body, patches: [] }, seq);
+    this.ask({ id, title: "Run this command?", reason, body, patches: [], remember }, seq);
   }
 
   ask(question, seq) {
