@@ -394,6 +394,16 @@ impl State {
         }
     }
 
+    /// The step after which a turn that is taken step by step waits for a word; nothing if it does not.
+    pub fn step_done(&self) -> Option<u32> {
+        let turn = self.turn.as_ref().filter(|turn| turn.instruction.step_by_step && turn.calls.is_empty())?;
+        let replies = self.history.items().iter().rev().filter(|item| item.seq > turn.began_at);
+        let last = replies.map(|item| &item.said).find(|said| matches!(said, Said::Assistant { .. }));
+        let called = matches!(last, Some(Said::Assistant { message, .. }) if !message.calls.is_empty());
+        let is_over = self.batch.as_ref().is_some_and(|batch| batch.complete);
+        (called && !is_over).then_some(turn.steps)
+    }
+
     /// Counts what a model used, for the session and its turn.
     fn use_up(&mut self, usage: Usage) {
         self.usage = self.usage.plus(usage);

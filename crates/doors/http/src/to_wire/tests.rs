@@ -113,7 +113,7 @@ impl Story {
 
     pub(crate) fn prompt(&mut self, by: Actor, text: &str) -> &mut Self {
         self.turn = Some(TurnId::from_bytes([7; 16]));
-        let instruction = Instruction { text: text.to_owned(), context: None, aim: None, preview: false };
+        let instruction = Instruction { text: text.to_owned(), ..Instruction::default() };
         self.tell(EventBody::TurnStarted { instruction, by, queued: None })
     }
 
@@ -582,7 +582,7 @@ fn what_passes_between_events_has_no_number() {
 fn nobody_hears_its_own_words() {
     let mut story = Story::new();
     story.prompt(actor(2, "editor"), "go");
-    let instruction = Instruction { text: "then this".to_owned(), context: None, aim: None, preview: false };
+    let instruction = Instruction { text: "then this".to_owned(), ..Instruction::default() };
     story.tell(EventBody::InstructionQueued { instruction: instruction.clone(), by: actor(3, "page") });
     let queued = Some(Seq(story.events.len() as u64));
     story.done(TurnEnd::Done);
