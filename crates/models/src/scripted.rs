@@ -63,8 +63,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loggia_domain::{
-    BoxFuture, Model, ModelAbilities, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelListing, ModelMessage,
-    ModelName, ModelRequest, ReplyStream,
+    BoxFuture, Model, ModelAbilities, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelListing,
+    ModelMessage, ModelName, ModelRequest, ReplyStream,
 };
 
 pub use fields::ScriptError;

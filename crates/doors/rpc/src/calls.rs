@@ -97,7 +97,9 @@ where
 fn refused(error: &IntentError) -> ErrorObject {
     match error {
         IntentError::Busy => busy(),
-        IntentError::TooLong { .. } | IntentError::TooManyImages | IntentError::BadAnswer(_) => ErrorObject::invalid_params(error),
+        IntentError::TooLong { .. } | IntentError::TooManyImages | IntentError::BadAnswer(_) => {
+            ErrorObject::invalid_params(error)
+        }
         IntentError::Forbidden { .. } => ErrorObject::new(codes::PERMISSION_DENIED, error.to_string()),
         IntentError::Store(_) => ErrorObject::internal(error),
         _ => ErrorObject::new(codes::EXECUTION_ERROR, error.to_string()),

@@ -100,9 +100,9 @@ fn open(number: usize, image: &ImageAttachment, room: &mut u64) -> Result<Usable
     let bytes = BASE64.decode(digits).map_err(|fault| format!("its data is not base64 ({fault})"))?;
     // What it is counts, not what it is called: providers compare the two.
     let media_type = kind(&bytes).ok_or("its data is no png, jpeg, gif or webp image")?;
-    *room = room.checked_sub(bytes.len() as u64).ok_or_else(|| {
-        format!("the images of one prompt have at most {MAX_IMAGES_BYTES} bytes together")
-    })?;
+    *room = room
+        .checked_sub(bytes.len() as u64)
+        .ok_or_else(|| format!("the images of one prompt have at most {MAX_IMAGES_BYTES} bytes together"))?;
     let name = image.filename.as_deref().and_then(name);
     Ok(Usable { number, media_type, name, bytes })
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use loggia_domain::{
     Accepted, Actor as Who, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId,
-    CommandReport, EventBody, FileChange, Image, Instruction, Intent, JsonText, ModelName, PatchId, PatchReport,
-    Question, Remember, Role, Rule, Seq, StoreError, TurnId, WhenBusy,
+    CommandReport, EventBody, FileChange, Image, Instruction, Intent, JsonText, ModelName, PatchId,
+    PatchReport, Question, Remember, Role, Rule, Seq, StoreError, TurnId, WhenBusy,
 };
 
 use crate::changes::{self, ApplyError, ApplyKind};

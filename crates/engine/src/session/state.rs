@@ -396,7 +396,8 @@ impl State {
 
     /// The step after which a turn that is taken step by step waits for a word; nothing if it does not.
     pub fn step_done(&self) -> Option<u32> {
-        let turn = self.turn.as_ref().filter(|turn| turn.instruction.step_by_step && turn.calls.is_empty())?;
+        let turn =
+            self.turn.as_ref().filter(|turn| turn.instruction.step_by_step && turn.calls.is_empty())?;
         let replies = self.history.items().iter().rev().filter(|item| item.seq > turn.began_at);
         let last = replies.map(|item| &item.said).find(|said| matches!(said, Said::Assistant { .. }));
         let called = matches!(last, Some(Said::Assistant { message, .. }) if !message.calls.is_empty());

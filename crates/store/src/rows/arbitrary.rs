@@ -8,10 +8,10 @@
 use loggia_domain::{
     Actor, Aim, AimedFile, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget,
     CallId, CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor,
-    FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId, ModelName, ObservedChange,
-    Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember, RetrievalStage, Risk,
-    Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage,
-    WorkspaceId,
+    FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId, ModelName,
+    ObservedChange, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember,
+    RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome,
+    TurnEnd, TurnFailure, Usage, WorkspaceId,
 };
 use proptest::collection::vec;
 use proptest::option;

@@ -4,8 +4,8 @@
 //! Invariant: conversions name every field on both sides, so that none is dropped in silence.
 
 use loggia_domain::{
-    AssistantMessage, ContentHash, EventBody, Image, Instruction, JsonText, MessageId, Plan, PlanStep, RetrievalStage, Seq,
-    TurnEnd, TurnFailure,
+    AssistantMessage, ContentHash, EventBody, Image, Instruction, JsonText, MessageId, Plan, PlanStep,
+    RetrievalStage, Seq, TurnEnd, TurnFailure,
 };
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{
-    ApprovalAnswer, ApprovalScope, Image, Intent, Remember, Timestamp, TurnId, WhenBusy,
-};
+use loggia_domain::{ApprovalAnswer, ApprovalScope, Image, Intent, Remember, Timestamp, TurnId, WhenBusy};
 use loggia_jsonrpc::ErrorObject;
 use loggia_protocol_autohand::{ErrorParams, ImageAttachment, PromptParams, SuccessResult, codes};
 use loggia_wire::peer::Context;
