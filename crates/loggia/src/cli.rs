@@ -6,6 +6,7 @@
 mod agent;
 mod sessions;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -21,6 +22,7 @@ pub(crate) use sessions::{SessionsCommand, SessionsImportArguments, SessionsList
 use crate::config::keys;
 use crate::daemon::detach;
 use crate::inspect::ProtocolName;
+use crate::rpc::Meant;
 
 const ABOUT: &str = "One coding agent, many doors";
 
@@ -28,7 +30,8 @@ const LONG_ABOUT: &str = "\
 Loggia is a local-first coding-agent server: one agent, many doors.
 
 `loggia ask` puts a question or a task to the agent. `loggia serve` runs the server: durable sessions, tools under a \
-policy, approvals and undo, over HTTP and WebSocket. The other doors and the hosts are not built yet.";
+policy, approvals and undo, over HTTP and WebSocket. `loggia rpc`, also as `loggia --mode rpc`, is the agent of clients of the Autohand protocol. The \
+console and the hosts are not built yet.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,6 +39,7 @@ Examples:
   loggia ask \"why does login fail?\"         ask the agent about the workspace around this directory
   loggia serve                               run the server for the workspace around this directory
   loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
+  loggia rpc                                 be the agent of an Autohand client; also: loggia --mode rpc
   loggia open                                show the page of the server that runs
   loggia status                              whether a server runs, and how it is
   loggia inspect                             look at a recorded conversation of each protocol
@@ -146,6 +150,9 @@ pub(crate) enum Command {
     /// Run the server
     #[command(long_about = SERVE_ABOUT)]
     Serve(ServeArguments),
+    /// Be the agent that a client of the Autohand protocol starts
+    #[command(long_about = RPC_ABOUT)]
+    Rpc(RpcArguments),
     /// Show the page of the server that runs
     #[command(long_about = OPEN_ABOUT)]
     Open(OpenArguments),
@@ -192,12 +199,20 @@ pub(crate) enum HiddenCommand {
 pub(crate) enum Asked {
     /// Something people ask for.
     Public(Cli),
+    /// To be the agent of a client, with these words.
+    Agent(Vec<String>),
     /// Something our own processes and chores ask for.
     Hidden(HiddenCommand),
 }
 
 /// Reads the command line of this process.
 pub(crate) fn parse() -> Result<Asked, clap::Error> {
+    match Meant::of(&std::env::args_os().collect::<Vec<_>>()) {
+        Some(Meant::Agent(words)) => return Ok(Asked::Agent(words)),
+        Some(Meant::Help) => return Cli::try_parse_from(["loggia", "rpc", "--help"]).map(Asked::Public),
+        Some(Meant::Version) => return Cli::try_parse_from(["loggia", "--version"]).map(Asked::Public),
+        None => {}
+    }
     let hidden = std::env::args_os().nth(1).is_some_and(|word| word.as_encoded_bytes().starts_with(b"__"));
     if hidden { HiddenCommand::try_parse().map(Asked::Hidden) } else { Cli::try_parse().map(Asked::Public) }
 }
@@ -210,6 +225,31 @@ The first signal lets requests finish, for at most five seconds. The second one 
 durable in either case.
 
 There is one server per user. Other machines are heard only over TLS, unless `--insecure` is given.";
+
+const RPC_ABOUT: &str = "\
+Speaks the Autohand protocol on stdin and stdout: JSON-RPC, one message a line. Clients start it themselves; it is also \
+meant by `loggia --rpc`, by `loggia --mode rpc`, and by any command line if the program is called `autohand`. The server that runs \
+serves it, or one that is started for it, so the session is there for every other client, too.
+
+Flags that such clients send are taken: --path DIR, --model MODEL, --yes, --restricted, --dry-run, --yolo [PATTERN], --permission-mode MODE, \
+--resume [ID], --continue, --client-context NAME. Unknown ones do nothing. Flags of Loggia's own:
+
+  --ephemeral            run the engine in this process and keep nothing
+  --preview              show changes before they are written
+  --end-of-turn HOW      marker, agent-end (for the Go library) or answer (for the Java library)
+  --permission-timers    let questions expire, as other agents do
+  --client-name NAME     what others on the session are told
+  --set KEY=VALUE        set a configuration key for this run
+
+It ends with its input, with SIGTERM and with SIGINT, with exit code 0. Exit code 1: it could not start. Exit code 5: the server has gone.";
+
+/// Arguments of `rpc`.
+#[derive(Debug, Args)]
+pub(crate) struct RpcArguments {
+    /// As the client says them
+    #[arg(value_name = "FLAG", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<OsString>,
+}
 
 const OPEN_ABOUT: &str = "\
 Opens the page of the server that runs in a browser, and prints the address. The address lets one browser in, once and \

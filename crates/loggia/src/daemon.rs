@@ -24,8 +24,9 @@ pub(crate) mod models;
 pub(crate) mod open;
 mod parts;
 mod ready;
+mod rpc;
 mod settings;
-mod signals;
+pub(crate) mod signals;
 pub(crate) mod stopping;
 mod systemd;
 
@@ -48,8 +49,9 @@ use directories::RuntimeDirectory;
 use idle::Signs;
 use listeners::Bound;
 use lock::{DaemonLock, Record};
-use parts::Prepared;
+use parts::{Prepared, Started};
 use ready::Summary;
+use rpc::RpcDoor;
 use signals::Signals;
 use systemd::Activated;
 
@@ -110,14 +112,15 @@ impl House<'_> {
         let mut signals = Signals::listen().map_err(|source| DaemonError::Runtime { source })?;
         let stop = CancellationToken::new();
         let look = prepared.take_look();
-        let (engine, door) = prepared.start(stop.clone()).await?;
+        let Started { engine, http: door, rpc } = prepared.start(stop.clone()).await?;
+        let rpc = RpcDoor::new(rpc);
         let mut serving = Serving::new();
         // Whatever goes wrong from here on, what runs is stopped in order.
-        let lived = match self.open(&engine, &door, activated, &stop, &mut serving).await {
+        let lived = match self.open(&engine, &door, &rpc, activated, &stop, &mut serving).await {
             Ok(()) => {
                 // Not before: it competes with a start, and a start that fails has only that to tell.
                 look.map(tokio::spawn);
-                let unused = self.until_unused(&engine, &door);
+                let unused = self.until_unused(&engine, &door, &rpc);
                 until_stopped(&mut signals, &stop, &mut serving, unused).await
             }
             Err(error) => Err(error),
@@ -145,6 +148,7 @@ impl House<'_> {
         &mut self,
         engine: &Engine,
         door: &Door,
+        rpc: &RpcDoor,
         activated: Activated,
         stop: &CancellationToken,
         serving: &mut Serving,
@@ -152,11 +156,12 @@ impl House<'_> {
         let workspaces = parts::register(engine, self.settings, self.places).await?;
         let bound = listeners::bind(self.settings, self.places, &self.runtime_directory, activated).await?;
         self.has_socket = true;
-        let Bound { listeners, place } = bound;
+        let Bound { listeners, rpc: rpc_listener, place } = bound;
         for listener in listeners {
             let (door, stop) = (door.clone(), stop.clone());
             serving.spawn(async move { door.serve(listener, stop).await });
         }
+        serving.spawn(rpc.clone().serve(rpc_listener, workspaces.first().cloned(), stop.clone()));
         tokio::spawn(open::tend(self.runtime_directory.path().to_owned(), door.clone(), stop.clone()));
         let code = self.settings.open.then(|| door.page_code()).transpose();
         let code = code.map_err(|source| DaemonError::Runtime { source })?;
@@ -171,13 +176,14 @@ impl House<'_> {
     }
 
     /// Waits until nobody has needed us for long enough; for ever, if we are not to leave by ourselves.
-    async fn until_unused(&self, engine: &Engine, door: &Door) {
+    async fn until_unused(&self, engine: &Engine, door: &Door, rpc: &RpcDoor) {
         let Some(patience) = self.settings.idle_exit.filter(|_| self.settings.auto) else {
             return std::future::pending().await;
         };
         let look = || {
             let (activity, traffic) = (engine.activity(), door.traffic());
-            let busy = activity.running + activity.waiting + activity.clients > 0 || traffic.streams > 0;
+            let there = activity.running + activity.waiting + activity.clients;
+            let busy = there > 0 || traffic.streams > 0 || rpc.connections() > 0;
             Signs { busy, answers: traffic.answers }
         };
         idle::until_unused(patience, look).await;
@@ -191,6 +197,7 @@ impl House<'_> {
             pid: std::process::id(),
             url: summary.url.clone(),
             http_socket: Some(summary.http_socket.display().to_string()),
+            rpc_socket: Some(summary.rpc_socket.display().to_string()),
             auto: self.settings.auto,
         })?;
         summary.print(self.settings.json)?;

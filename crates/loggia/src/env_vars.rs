@@ -44,8 +44,14 @@ pub(crate) const MODEL: Variable = Variable {
     doc: "Short name of `LOGGIA_MODEL_DEFAULT`, which wins when both are set.",
 };
 
+/// For a client that cannot be given flags.
+pub(crate) const END_OF_TURN: Variable = Variable {
+    name: "LOGGIA_END_OF_TURN",
+    doc: "How `loggia rpc` tells a client that a turn is over, besides `turnEnd`: `marker`, `agent-end` (for the Go library) or `answer` (for the Java library). The flag `--end-of-turn` wins.",
+};
+
 /// The variables that are not named after a key, in documentation order.
-pub(crate) const OTHERS: &[&Variable] = &[&CONFIG_DIR, &DATA_DIR, &RUNTIME_DIR, &MODEL];
+pub(crate) const OTHERS: &[&Variable] = &[&CONFIG_DIR, &DATA_DIR, &RUNTIME_DIR, &MODEL, &END_OF_TURN];
 
 /// The variables of this process that are ours to read. An empty one counts as not set.
 pub(crate) fn ours() -> Vec<(OsString, OsString)> {

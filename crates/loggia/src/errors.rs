@@ -256,6 +256,11 @@ pub(crate) fn warn_of_ignored(config: &Config) {
     }
 }
 
+/// Tells what went wrong where somebody else found it, and what to do about it.
+pub(crate) fn tell(message: &str, hint: &str) {
+    say("error", ERROR, message, &[], Some(hint));
+}
+
 /// Tells something to look at, and what to do about it.
 pub(crate) fn warn(message: &str, hint: &str) {
     say("warning", WARNING, message, &[], Some(hint));

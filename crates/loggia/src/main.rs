@@ -18,6 +18,7 @@ mod inspect;
 mod logging;
 mod nearest;
 mod output;
+mod rpc;
 mod supervise;
 mod telemetry;
 
@@ -40,6 +41,7 @@ fn main() -> std::process::ExitCode {
     color::settle(color::asked_early());
     let done = match cli::parse() {
         Ok(Asked::Public(cli)) => run(cli),
+        Ok(Asked::Agent(words)) => return rpc::run(GlobalFlags::default(), &words).into(),
         Ok(Asked::Hidden(HiddenCommand::Supervise)) => return supervise::run(),
         Ok(Asked::Hidden(HiddenCommand::Docs(arguments))) => commands::docs::run(&arguments),
         Ok(Asked::Hidden(HiddenCommand::Serve { flags, arguments })) => serve_detached(&flags, &arguments),
@@ -60,6 +62,11 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             let telemetry = Telemetry::asked(&config);
             begin(&config, config.log_format(), telemetry.as_ref());
             commands::serve::run(&config, &arguments, Starter::Stays, telemetry)
+        }
+        Command::Rpc(arguments) => {
+            let words: Vec<String> =
+                arguments.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            Ok(rpc::run(cli.flags, &words))
         }
         Command::Ask(arguments) => ask(&cli.flags, &arguments),
         Command::Chat(arguments) => chat(&cli.flags, &arguments),

@@ -54,7 +54,8 @@ impl StartError {
     pub(crate) fn to_error(&self) -> ErrorObject {
         let reason = self.to_string();
         let workspace = matches!(self, Self::Engine(EngineError::Root(_) | EngineError::OwnDirectory(_)));
-        if workspace || matches!(self, Self::Launch(_)) {
+        let flags = matches!(self, Self::Launch(LaunchError::Yolo(_) | LaunchError::NoSuchSession(_)));
+        if workspace || flags {
             return ErrorObject::internal(reason);
         }
         let data = json!({ "kind": "initialization_failed", "stage": "startup", "retryable": false });

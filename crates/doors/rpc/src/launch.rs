@@ -88,9 +88,21 @@ pub enum LaunchError {
     /// The session to go on with has no id of ours.
     #[error("there is no session `{0}`")]
     NoSuchSession(String),
+    /// Whoever took the connection cannot serve it, and says why.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl Launch {
+    /// The variables that [`Launch::from_arguments`] looks at. None holds a secret.
+    pub const VARIABLES: &[&str] = &[
+        "AUTOHAND_CLIENT_NAME",
+        "AUTOHAND_MODEL",
+        "AUTOHAND_NON_INTERACTIVE",
+        "AUTOHAND_YES",
+        "LOGGIA_END_OF_TURN",
+    ];
+
     /// In a directory, with defaults.
     pub fn new(workspace: impl Into<PathBuf>) -> Self {
         Self {
@@ -282,6 +294,17 @@ mod tests {
         assert_eq!(launch("--continue").session, StartWith::Latest);
         assert_eq!(launch("--session-id my-own").session, StartWith::Fresh);
         assert_eq!(try_launch("--resume nobody", &[]), Err(LaunchError::NoSuchSession("nobody".to_owned())));
+    }
+
+    #[test]
+    fn only_the_listed_variables_are_looked_at() {
+        let seen = std::cell::RefCell::new(std::collections::BTreeSet::new());
+        let look = |name: &str| {
+            seen.borrow_mut().insert(name.to_owned());
+            None
+        };
+        Launch::from_arguments([""; 0], look, Path::new("/")).unwrap();
+        assert_eq!(seen.into_inner().iter().collect::<Vec<_>>(), Launch::VARIABLES);
     }
 
     #[test]

@@ -36,4 +36,4 @@ pub use approvals::{Approvals, Yolo, YoloError};
 pub use door::Parts;
 pub use kept::{Kept, Returned, keep};
 pub use launch::{EndOfTurn, Launch, LaunchError, PermissionTimers, StartWith};
-pub use serve::{Exit, serve};
+pub use serve::{Exit, refuse, serve};

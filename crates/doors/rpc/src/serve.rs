@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::door::{Door, Parts};
+use crate::door::{Door, Parts, StartError};
 use crate::framing::Framing;
 use crate::launch::{Launch, LaunchError};
 use crate::{calls, life, pump};
@@ -63,6 +63,10 @@ pub struct Exit {
 
 impl Exit {
     const DONE: Self = Self { code: 0, reason: None };
+
+    fn failed(error: &StartError) -> Self {
+        Self { code: 1, reason: Some(error.to_string()) }
+    }
 }
 
 /// Why a connection ends.
@@ -110,9 +114,8 @@ where
     let door = match begun {
         Ok(door) => door,
         Err(error) => {
-            let reason = error.to_string();
             failed::answer_all(&error.to_error(), input, writer, framing, &end, &stop).await;
-            return Exit { code: 1, reason: Some(reason) };
+            return Exit::failed(&error);
         }
     };
     // However this ends, nothing of the connection outlives it.
@@ -129,6 +132,21 @@ where
     shut_down(&door, &peer, why).await;
     finish(running).await;
     Exit::DONE
+}
+
+/// Tells a client, and again whenever it asks for something, why nothing can begin: for whoever has no engine to serve it
+/// with. Ends with its input, with `stop`, or after a moment.
+pub async fn refuse<R, W>(reason: String, reader: R, writer: W, stop: CancellationToken) -> Exit
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let error = StartError::from(LaunchError::Refused(reason));
+    let (framing, end) = (Framing::new(), Arc::new(End::default()));
+    let mut input = Input::new(reader, framing.clone(), Arc::clone(&end));
+    input.look(FIRST_BYTE).await;
+    failed::answer_all(&error.to_error(), input, writer, framing, &end, &stop).await;
+    Exit::failed(&error)
 }
 
 fn settings(door: &Door) -> Settings {

@@ -80,7 +80,7 @@ impl Home {
     }
 
     /// Says which settings have no effect on the server that is asked.
-    fn warn_of_unheard(&self) -> Result<(), DaemonError> {
+    pub(crate) fn warn_of_unheard(&self) -> Result<(), DaemonError> {
         if self.unheard.is_empty() || self.warned.swap(true, Ordering::Relaxed) {
             return Ok(());
         }

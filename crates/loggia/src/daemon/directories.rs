@@ -48,6 +48,11 @@ impl RuntimeDirectory {
         self.0.join("http.sock")
     }
 
+    /// The socket of the rpc door.
+    pub(crate) fn rpc_socket(&self) -> PathBuf {
+        self.0.join("rpc.sock")
+    }
+
     /// Held by the daemon that runs.
     pub(crate) fn lock_file(&self) -> PathBuf {
         self.0.join("daemon.lock")

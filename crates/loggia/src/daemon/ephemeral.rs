@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::directories::{self, RuntimeDirectory};
-use super::parts::Prepared;
+use super::parts::{Prepared, Started};
 use super::{DaemonError, Settings, listeners};
 use crate::config::places::Places;
 
@@ -34,6 +34,7 @@ pub(crate) struct Ephemeral {
     directory: TempDir,
     runtime_directory: RuntimeDirectory,
     engine: Engine,
+    rpc: loggia_rpc::Parts,
     stop: CancellationToken,
     serving: TaskTracker,
 }
@@ -57,9 +58,9 @@ impl Ephemeral {
         let stop = CancellationToken::new();
         let mut prepared = Prepared::new(settings, &places, &runtime_directory)?;
         let look = prepared.take_look();
-        let (engine, door) = prepared.start(stop.clone()).await?;
-        let house = Self { directory, runtime_directory, engine, stop, serving: TaskTracker::new() };
-        house.open(door)?;
+        let Started { engine, http, rpc } = prepared.start(stop.clone()).await?;
+        let house = Self { directory, runtime_directory, engine, rpc, stop, serving: TaskTracker::new() };
+        house.open(http)?;
         look.map(tokio::spawn);
         Ok(house)
     }
@@ -78,6 +79,11 @@ impl Ephemeral {
     /// Where it is asked.
     pub(crate) fn socket(&self) -> PathBuf {
         self.runtime_directory.http_socket()
+    }
+
+    /// What serves clients of the rpc door.
+    pub(crate) fn rpc(&self) -> loggia_rpc::Parts {
+        self.rpc.clone()
     }
 
     /// Ends it, and removes what it kept.

@@ -175,6 +175,12 @@ pub(crate) enum DaemonError {
         #[source]
         source: Unopened,
     },
+    /// It has gone while it was needed.
+    #[error("the server has gone")]
+    Lost,
+    /// It answers, but not clients of the rpc door.
+    #[error("the server that runs has no rpc door: {0}")]
+    NoRpc(Record),
     /// It answers something else.
     #[error("the daemon refused: {status}")]
     Refused {
@@ -227,6 +233,8 @@ impl DaemonError {
             | Self::NoAddress(_)
             | Self::NotRunning
             | Self::Unopened { .. }
+            | Self::Lost
+            | Self::NoRpc(_)
             | Self::OtherControl { .. }
             | Self::Refused { .. }
             | Self::StillThere(_) => ErrorKind::Unavailable,
@@ -268,6 +276,10 @@ impl DaemonError {
             Self::OtherControl { .. } => {
                 "update this command, which is the older one; or stop the server with `loggia stop`, and the next command starts one of its own version"
             }
+            Self::Lost => {
+                "its log tells why: `daemon.log` in the data directory; the next command starts another one"
+            }
+            Self::NoRpc(_) => "it is an older one: run `loggia stop`; the next command starts a new one",
             Self::NotStarted { .. } => "`loggia serve` runs it here, where you can watch it",
             Self::SocketTaken { .. } => {
                 "set `LOGGIA_RUNTIME_DIR` to a directory of its own, or stop whoever answers"

@@ -47,7 +47,26 @@ pub(crate) fn or_start(places: &Places, variables: &[String]) -> Result<PathBuf,
     Ok(socket)
 }
 
-/// The same, a client of it that it understands, and how it is.
+/// A connection to the rpc door of a daemon, started if there was none. Waits.
+pub(crate) fn rpc(places: &Places, variables: &[String]) -> Result<UnixStream, DaemonError> {
+    let runtime = RuntimeDirectory::of(places);
+    let socket = runtime.rpc_socket();
+    if runtime.is_ours()
+        && let Ok(stream) = UnixStream::connect(&socket)
+    {
+        return Ok(stream);
+    }
+    for _ in 0..TRIES {
+        or_start(places, variables)?;
+        // If not: it may have been about to leave.
+        if let Ok(stream) = UnixStream::connect(&socket) {
+            return Ok(stream);
+        }
+    }
+    Err(DaemonError::NoRpc(lock::holder(&runtime.lock_file())?.unwrap_or_default()))
+}
+
+/// The same as the first, a client of it that it understands, and how it is.
 pub(crate) async fn client(places: &Places, variables: &[String]) -> Result<(Client, Health), DaemonError> {
     let mut tries = 1;
     loop {

@@ -33,6 +33,7 @@ const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 #[derive(Debug)]
 pub(crate) struct Bound {
     pub(crate) listeners: Vec<Listener>,
+    pub(crate) rpc: UnixListener,
     pub(crate) place: Place,
 }
 
@@ -44,6 +45,7 @@ pub(crate) struct Place {
     /// The same under the names others use, if they can reach it.
     pub(crate) other_urls: Vec<String>,
     pub(crate) http_socket: PathBuf,
+    pub(crate) rpc_socket: PathBuf,
     /// The certificate's, for clients to compare.
     pub(crate) fingerprint: Option<String>,
     /// The certificate we made, for clients to trust.
@@ -74,21 +76,26 @@ pub(crate) async fn bind(
         None => Vec::new(),
         Some(own) => settings.hosts.iter().map(|name| named_url(scheme, name, own.port())).collect(),
     };
-    let http_socket = runtime.http_socket();
+    let (http_socket, rpc_socket) = (runtime.http_socket(), runtime.rpc_socket());
     let fingerprint = tls.as_ref().map(|tls| tls.fingerprint().to_owned());
     let mut all: Vec<_> =
         listeners.into_iter().map(|listener| Listener::Tcp(listener, tls.clone())).collect();
+    // First: whoever finds that the other one answers counts on it.
+    let rpc = bind_unix(&rpc_socket)?;
     all.push(Listener::Unix(bind_unix(&http_socket)?));
     for listener in activated.unix {
         all.push(Listener::Unix(UnixListener::from_std(listener).map_err(failed)?));
     }
-    Ok(Bound { listeners: all, place: Place { url, other_urls, http_socket, fingerprint, certificate } })
+    let place = Place { url, other_urls, http_socket, rpc_socket, fingerprint, certificate };
+    Ok(Bound { listeners: all, rpc, place })
 }
 
 /// Takes the sockets away, so that nobody knocks in vain.
 pub(crate) fn leave(runtime: &RuntimeDirectory) {
-    if let Err(error) = fs::remove_file(runtime.http_socket()) {
-        tracing::debug!(%error, "the socket stays");
+    for socket in [runtime.http_socket(), runtime.rpc_socket()] {
+        if let Err(error) = fs::remove_file(socket) {
+            tracing::debug!(%error, "a socket stays");
+        }
     }
 }
 

@@ -34,6 +34,9 @@ pub(crate) struct Record {
     /// Where its own command line reaches it, once it does.
     #[serde(default)]
     pub(crate) http_socket: Option<String>,
+    /// Where clients of the rpc door reach it, once they do.
+    #[serde(default)]
+    pub(crate) rpc_socket: Option<String>,
     /// Whether it leaves when nobody needs it.
     #[serde(default)]
     pub(crate) auto: bool,

@@ -21,6 +21,13 @@ use crate::config::places::Places;
 /// The hidden command under which our own executable keeps what it runs.
 const KEEPER: &str = "__supervise";
 
+/// An engine that runs, and what stands in front of it.
+pub(crate) struct Started {
+    pub(crate) engine: Engine,
+    pub(crate) http: Door,
+    pub(crate) rpc: loggia_rpc::Parts,
+}
+
 /// Everything that can be had before anything runs.
 pub(crate) struct Prepared {
     engine: loggia_engine::Parts,
@@ -70,12 +77,13 @@ impl Prepared {
         self.look.take()
     }
 
-    /// Starts the engine and puts its door in front of it.
-    pub(crate) async fn start(self, stop: CancellationToken) -> Result<(Engine, Door), DaemonError> {
+    /// Starts the engine and puts its doors in front of it.
+    pub(crate) async fn start(self, stop: CancellationToken) -> Result<Started, DaemonError> {
         let Self { engine: parts, engine_settings, door_settings, examine, look: _ } = self;
         let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
         let engine = Engine::start(parts, engine_settings).await;
         let engine = engine.map_err(|source| DaemonError::Engine { source })?;
+        let rpc = loggia_rpc::Parts { engine: engine.clone(), models: Arc::clone(&models) };
         let parts = loggia_http::Parts { engine: engine.clone(), models, index, examine, stop };
         // Tokens are read from a disk.
         let door = tokio::task::spawn_blocking(move || Door::new(parts, door_settings)).await;
@@ -88,7 +96,7 @@ impl Prepared {
             // It has nobody to serve.
             engine.stop().await;
         }
-        Ok((engine, door?))
+        Ok(Started { engine, http: door?, rpc })
     }
 }
 

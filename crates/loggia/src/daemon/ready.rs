@@ -16,6 +16,7 @@ use crate::output::{Printer, printable};
 pub(crate) struct Summary {
     pub(crate) url: Option<String>,
     pub(crate) http_socket: PathBuf,
+    pub(crate) rpc_socket: PathBuf,
     /// Where one browser is let in, if one is to be opened.
     page: Option<String>,
     /// Where others find it, under the names that were listed for them.
@@ -36,7 +37,7 @@ struct Line<'a> {
     url: Option<&'a str>,
     token_file: String,
     http_socket: String,
-    rpc_socket: Option<String>,
+    rpc_socket: String,
     console_socket: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls_fingerprint: Option<&'a str>,
@@ -54,11 +55,12 @@ impl Summary {
         page: Option<String>,
         workspaces: Vec<PathBuf>,
     ) -> Self {
-        let Place { url, other_urls, http_socket, fingerprint, certificate } = place;
+        let Place { url, other_urls, http_socket, rpc_socket, fingerprint, certificate } = place;
         Self {
             url,
             other_urls,
             http_socket,
+            rpc_socket,
             page,
             token_file: places.data().join("token"),
             fingerprint,
@@ -86,7 +88,7 @@ impl Summary {
             url: self.url.as_deref(),
             token_file: self.token_file.display().to_string(),
             http_socket: self.http_socket.display().to_string(),
-            rpc_socket: None,
+            rpc_socket: self.rpc_socket.display().to_string(),
             console_socket: None,
             tls_fingerprint: self.fingerprint.as_deref(),
             page_url: self.page.as_deref(),
@@ -110,6 +112,7 @@ impl Summary {
             fact("token file", &self.token_file.display().to_string());
         }
         fact("socket", &self.http_socket.display().to_string());
+        fact("rpc socket", &self.rpc_socket.display().to_string());
         if let Some(fingerprint) = &self.fingerprint {
             fact("fingerprint", fingerprint);
         }

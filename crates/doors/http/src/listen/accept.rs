@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::{TcpStream, UnixListener, UnixStream};
 
 use super::connection::{self, Arrival};
 use super::{Hall, Listener, local_peer};
@@ -39,26 +39,52 @@ async fn accept(hall: &Arc<Hall>, listener: Listener) -> io::Result<()> {
                 listener.accept().await.map(|(stream, _)| meet(hall, arrival, stream))
             }
         };
-        match taken {
-            Ok(()) => {}
-            Err(error) if is_of_one_connection(&error) => {
-                tracing::debug!(%error, "a connection was gone before it was accepted");
-            }
-            Err(error) if is_passing(&error) => {
-                tracing::warn!(%error, "cannot accept connections for now");
-                tokio::time::sleep(BREATHER).await;
-            }
-            Err(error) => return Err(error),
+        if let Err(error) = taken {
+            survive(error).await?;
         }
     }
 }
 
+/// The next connection of a process of our own user that none of ours started, for doors that speak no HTTP.
+///
+/// # Errors
+/// If the listener itself breaks.
+pub async fn accept_local(listener: &UnixListener) -> io::Result<UnixStream> {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) if is_welcome(&stream) => return Ok(stream),
+            Ok(_) => {}
+            Err(error) => survive(error).await?,
+        }
+    }
+}
+
+/// Goes on after a failure to accept, if one can.
+async fn survive(error: io::Error) -> io::Result<()> {
+    if is_of_one_connection(&error) {
+        tracing::debug!(%error, "a connection was gone before it was accepted");
+    } else if is_passing(&error) {
+        tracing::warn!(%error, "cannot accept connections for now");
+        tokio::time::sleep(BREATHER).await;
+    } else {
+        return Err(error);
+    }
+    Ok(())
+}
+
 /// Serves a local process if it is one of the user's own and none of ours.
 fn meet(hall: &Arc<Hall>, arrival: Arrival, stream: UnixStream) {
-    match local_peer::check(&stream) {
-        Ok(()) => drop(hall.connections.spawn(connection::run(arrival, stream, None, Peer::SameUser))),
-        Err(refusal) => tracing::warn!(%refusal, "a local connection was refused"),
+    if is_welcome(&stream) {
+        hall.connections.spawn(connection::run(arrival, stream, None, Peer::SameUser));
     }
+}
+
+fn is_welcome(stream: &UnixStream) -> bool {
+    let checked = local_peer::check(stream);
+    if let Err(refusal) = &checked {
+        tracing::warn!(%refusal, "a local connection was refused");
+    }
+    checked.is_ok()
 }
 
 /// A token of a reply is a few bytes, and wanted now.
