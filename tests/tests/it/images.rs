@@ -96,11 +96,12 @@ async fn undoing_a_turn_takes_its_images_back_and_redoing_brings_them() {
     let (_, mut alice) = world.play(Preset::Full).await;
     show(&world, &mut alice).await;
     alice.seat.intend(Intent::Undo { steps: 1 }).await.unwrap();
-    alice.play("And now?").await;
-    assert!(seen(&world).is_empty());
     alice.seat.intend(Intent::Redo { steps: 1 }).await.unwrap();
     alice.play("And now?").await;
     assert_eq!(seen(&world).len(), 1);
+    alice.seat.intend(Intent::Undo { steps: 1 }).await.unwrap();
+    alice.play("And now?").await;
+    assert!(seen(&world).is_empty());
 }
 
 #[tokio::test]
