@@ -596,6 +596,25 @@ fn nobody_hears_its_own_words() {
     assert_eq!(echoes(Listener::new(client(3, "page"))), 1);
 }
 
+/// The protocol has no place for images; that there are some is told.
+#[test]
+fn images_of_another_client_are_told_by_name() {
+    let image = loggia_domain::Image {
+        hash: loggia_domain::ContentHash::of(b"x"),
+        media_type: "image/png".to_owned(),
+        bytes: 1,
+        name: Some("shot.png".to_owned()),
+    };
+    let instruction =
+        Instruction { text: "Look.".to_owned(), images: vec![image], ..Instruction::default() };
+    let mut story = Story::new();
+    story.turn = Some(TurnId::from_bytes([7; 16]));
+    story.tell(EventBody::TurnStarted { instruction, by: actor(3, "page"), queued: None });
+    let told = story.told(stranger(), Manners::default(), 0, 0);
+    let echo = told.iter().find(|text| text.contains("client.echo")).unwrap();
+    assert!(echo.contains(r#""message":"[Image #1: shot.png]\nLook.""#), "{echo}");
+}
+
 #[test]
 fn of_two_clients_with_one_name_only_one_is_asked_to_act() {
     let story = commands();
