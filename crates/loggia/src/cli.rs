@@ -39,7 +39,7 @@ Examples:
   loggia ask \"why does login fail?\"         ask the agent about the workspace around this directory
   loggia serve                               run the server for the workspace around this directory
   loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
-  loggia rpc                                 be the agent of an Autohand client; also: loggia --mode rpc
+  loggia rpc                                 be an Autohand client's agent, also as `--mode rpc`
   loggia open                                show the page of the server that runs
   loggia status                              whether a server runs, and how it is
   loggia inspect                             look at a recorded conversation of each protocol

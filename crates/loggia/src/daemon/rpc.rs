@@ -99,7 +99,10 @@ async fn meet(parts: Parts, stream: UnixStream, home: &Path, stop: CancellationT
         arrival = Arrival::read(&mut reader) => arrival,
     };
     let launch = match &arrival.preamble {
-        Ok(Some(preamble)) => preamble.launch(home),
+        Ok(Some(preamble)) => {
+            tracing::debug!(client = preamble.client, "an rpc client has come");
+            preamble.launch(home)
+        }
         Ok(None) => Ok(Launch::new(home)),
         Err(error) => Err(error.clone()),
     };

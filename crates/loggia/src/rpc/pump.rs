@@ -90,9 +90,8 @@ pub(super) async fn run(
         let leaves = tokio::select! {
             signal = signals.next() => {
                 tracing::debug!(signal, "leaving");
-                // Nothing has begun, or it was said before.
-                let Some(daemon) = daemon.as_ref().filter(|_| deadline.is_none()) else { return Ok(End::Left) };
-                // One that has gone says so by itself.
+                let Some(daemon) = &daemon else { return Ok(End::Left) };
+                // Clients close our input and send a signal as well: that is one wish. A daemon that has gone says so by itself.
                 let _ = daemon.shutdown(Shutdown::Write);
                 true
             }

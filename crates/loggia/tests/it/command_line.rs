@@ -24,6 +24,7 @@ fn help_reads_well() {
       init         Set up a model, and its key if it needs one
       doctor       Tell what is set up, what works, and what to do about the rest
       serve        Run the server
+      rpc          Be the agent that a client of the Autohand protocol starts
       open         Show the page of the server that runs
       status       Tell whether a server runs, and how it is
       stop         Stop the server that runs
@@ -52,6 +53,7 @@ fn help_reads_well() {
       loggia ask "why does login fail?"         ask the agent about the workspace around this directory
       loggia serve                               run the server for the workspace around this directory
       loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
+      loggia rpc                                 be an Autohand client's agent, also as `--mode rpc`
       loggia open                                show the page of the server that runs
       loggia status                              whether a server runs, and how it is
       loggia inspect                             look at a recorded conversation of each protocol
@@ -80,7 +82,7 @@ fn flags_without_a_command_are_a_usage_error() {
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: ask, chat, sessions, undo, redo, model, policy, init, doctor, serve, open, status, stop, inspect, config, completions, help]
+      [subcommands: ask, chat, sessions, undo, redo, model, policy, init, doctor, serve, rpc, open, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 
@@ -105,6 +107,7 @@ fn every_public_command_has_its_own_help() {
         &["init"],
         &["doctor"],
         &["serve"],
+        &["rpc"],
         &["status"],
         &["stop"],
         &["inspect"],

@@ -24,7 +24,7 @@ fn the_first_line_says_where_everything_is() {
         "url": format!("http://{}", server.address()),
         "token_file": data.join("token"),
         "http_socket": data.join("run/http.sock"),
-        "rpc_socket": null,
+        "rpc_socket": data.join("run/rpc.sock"),
         "console_socket": null,
     });
     assert_eq!(server.ready, expected);
@@ -63,6 +63,7 @@ fn people_are_told_the_same_in_a_few_lines() {
       url         http://127.0.0.1:[PORT]
       token file  [STAGE]/home/.local/share/loggia/token
       socket      [STAGE]/home/.local/share/loggia/run/http.sock
+      rpc socket  [STAGE]/home/.local/share/loggia/run/rpc.sock
       model       scripted:[STAGE]/script.toml
       workspace   [STAGE]/project
       log         [STAGE]/home/.local/share/loggia/daemon.log
