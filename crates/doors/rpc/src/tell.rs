@@ -271,11 +271,15 @@ impl Teller {
 /// What tokenizers come to on code and English, within a fifth or so.
 const BYTES_PER_TOKEN: u64 = 4;
 
+/// Providers charge up to some 1,600 tokens for an image.
+const BYTES_PER_IMAGE: usize = 6400;
+
 /// How long something is that was said, in bytes.
 fn length(said: &Spoken) -> usize {
     match said {
         Spoken::User { instruction, .. } => {
-            instruction.text.len() + instruction.context.as_ref().map_or(0, |context| context.0.len())
+            let context = instruction.context.as_ref().map_or(0, |context| context.0.len());
+            instruction.text.len() + context + instruction.images.len() * BYTES_PER_IMAGE
         }
         Spoken::Context(context) => context.0.len(),
         Spoken::Assistant { message, .. } => {

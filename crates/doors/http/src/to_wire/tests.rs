@@ -605,8 +605,7 @@ fn images_of_another_client_are_told_by_name() {
         bytes: 1,
         name: Some("shot.png".to_owned()),
     };
-    let instruction =
-        Instruction { text: "Look.".to_owned(), images: vec![image], ..Instruction::default() };
+    let instruction = Instruction { text: "Look.".to_owned(), images: vec![image], ..Instruction::default() };
     let mut story = Story::new();
     story.turn = Some(TurnId::from_bytes([7; 16]));
     story.tell(EventBody::TurnStarted { instruction, by: actor(3, "page"), queued: None });
