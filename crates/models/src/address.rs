@@ -67,8 +67,12 @@ impl Address {
 
     /// Whether it is on this machine.
     pub(crate) fn is_local(&self) -> bool {
-        let host = self.0.host_str().unwrap_or_default();
-        host == "localhost" || ip(host).is_some_and(|ip| ip.is_loopback())
+        is_local(&self.0)
+    }
+
+    /// What its services' addresses begin with.
+    pub(crate) fn url(&self) -> &Url {
+        &self.0
     }
 
     /// The host's name.
@@ -82,6 +86,12 @@ impl Address {
         url.set_query(None);
         url.as_str().trim_end_matches('/').to_owned()
     }
+}
+
+/// Whether an address is on this machine.
+pub(crate) fn is_local(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    host == "localhost" || ip(host).is_some_and(|ip| ip.is_loopback())
 }
 
 /// The path a protocol begins at.

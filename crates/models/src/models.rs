@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::auto::Auto;
 use crate::chain::Chain;
 use crate::doctor::{self, Diagnosis, Tested};
+use crate::provider::ProviderModel;
 use crate::shelf::Shelf;
 use crate::{Environment, Keyring, Settings, listing};
 
@@ -68,19 +69,20 @@ impl Models {
     /// when there is time; a reply that comes before waits for it.
     pub fn look(&self) -> BoxFuture<'static, ()> {
         let shelf = Arc::clone(&self.shelf);
+        let named = self.shelf.settings.default.first().cloned();
         let auto = match &self.default {
             Choice::Searched(auto) => Some(Arc::clone(auto)),
             Choice::One(_) | Choice::Chain(_) => None,
         };
         Box::pin(async move {
-            if let Err(error) = shelf.web.replies() {
+            let model = match (auto, named) {
+                (Some(auto), _) => found(auto.find().await),
+                // What is wrong with it is told to whoever asks it.
+                (None, named) => named.and_then(|name| shelf.model(&name).ok()),
+            };
+            let Some(model) = model else { return };
+            if let Err(error) = shelf.web.replies(&model.provider.address) {
                 tracing::warn!(%error, "models cannot be asked");
-            }
-            if let Some(auto) = auto {
-                match auto.find().await {
-                    Ok(model) => tracing::info!(model = model.info.name.0, "found a model"),
-                    Err(error) => tracing::info!(%error, "found no model"),
-                }
             }
         })
     }
@@ -145,4 +147,13 @@ impl ModelCatalogue for Models {
     fn list(&self) -> BoxFuture<'_, ModelListing> {
         Box::pin(async move { listing::list(&self.shelf, &self.defaults()).await })
     }
+}
+
+/// Writes down what was found.
+fn found(model: Result<Arc<ProviderModel>, ModelError>) -> Option<Arc<ProviderModel>> {
+    match &model {
+        Ok(model) => tracing::info!(model = model.info.name.0, "found a model"),
+        Err(error) => tracing::info!(%error, "found no model"),
+    }
+    model.ok()
 }

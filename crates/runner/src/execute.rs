@@ -89,10 +89,13 @@ pub(crate) async fn run(
         }
         Err(error) => Err(not_started(error)),
     };
-    let removed = tokio::task::spawn_blocking(move || drop(traces)).await;
+    let Traces { scratch, stand_ins } = traces;
+    // Others would see these; the temporary directory was the command's alone, and nobody needs to wait for its end.
+    let removed = tokio::task::spawn_blocking(move || drop(stand_ins)).await;
     if let Err(error) = removed {
         tracing::warn!(%error, "a command's traces were not removed");
     }
+    tokio::task::spawn_blocking(move || drop(scratch));
     end
 }
 

@@ -64,6 +64,9 @@ pub enum OpenError {
 pub(crate) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
     let failed = |error: rusqlite::Error| sort(path, &error);
     let fresh = !path.exists();
+    if fresh {
+        found(path)?;
+    }
     let mut connection = Connection::open(path).map_err(failed)?;
     let version = check(path, &connection, fresh)?;
     configure(&connection).map_err(failed)?;
@@ -101,6 +104,20 @@ fn check(path: &Path, connection: &Connection, fresh: bool) -> Result<i64, OpenE
         }
         (false, true, version) => Ok(version),
     }
+}
+
+/// Makes the file a database in the mode we want. There is nothing to lose yet, so the disk is waited for once, where
+/// SQLite by itself would do so four times. That once cannot be left out: a database without its first page loses what
+/// its journal holds.
+fn found(path: &Path) -> Result<(), OpenError> {
+    let failed = |error: rusqlite::Error| sort(path, &error);
+    let connection = Connection::open(path).map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "OFF").map_err(failed)?;
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    connection.close().map_err(|(_, error)| sort(path, &error))?;
+    // After it is closed: whoever closes the file a second time lets go of the locks that SQLite holds on it.
+    let synced = std::fs::File::open(path).and_then(|file| file.sync_all());
+    synced.map_err(|source| OpenError::NotWritable { path: path.to_owned(), source })
 }
 
 fn configure(connection: &Connection) -> rusqlite::Result<()> {

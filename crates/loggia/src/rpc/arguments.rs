@@ -26,6 +26,10 @@ impl Meant {
     /// What a whole command line asks for; nothing if it is none of these.
     pub(crate) fn of(line: &[OsString]) -> Option<Self> {
         let (program, words) = line.split_first()?;
+        // What our own processes ask of each other is never a client's, whatever this one is called.
+        if words.first().is_some_and(|word| word.as_encoded_bytes().starts_with(b"__")) {
+            return None;
+        }
         let by_name = Path::new(program).file_name() == Some(OsStr::new(THEIR_NAME));
         let words = match words.split_first() {
             Some((first, rest)) if first == "rpc" => rest,
@@ -110,6 +114,8 @@ mod tests {
             "loggia -v -- --rpc",
             "loggia --help",
             "myautohand --version",
+            "/opt/copied/autohand __serve --auto --json",
+            "autohand __supervise",
         ] {
             assert_eq!(meant(line), None, "{line}");
         }

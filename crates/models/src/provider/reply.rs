@@ -60,7 +60,7 @@ pub(super) async fn begin(
             let options = request::options(kind, model.info.abilities, effort, &asked)
                 .with_raw_frame_sink_arc(Arc::clone(&watch) as _);
             let target = model.provider.target(&model.model, blamed.key.as_ref());
-            let client = model.web.replies().map_err(|error| blame.of_web(&error))?;
+            let client = model.web.replies(&model.provider.address).map_err(|error| blame.of_web(&error))?;
             let opened = client.exec_chat_stream(target, chat, Some(&options)).await;
             let stream = Quiet::new(opened.map_err(|error| blame.of_library(&error))?.stream);
             let blamed = Arc::clone(&blamed);

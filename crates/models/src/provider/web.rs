@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 use reqwest::{NoProxy, Proxy, Url, redirect};
 
 use crate::Environment;
+use crate::address::{self, Address};
 
 /// The longest list of models in use is some hundred kilobytes; more is not one.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
@@ -23,12 +24,23 @@ const IDLE_CONNECTIONS: usize = 4;
 /// Providers hear who asks.
 const USER_AGENT: &str = concat!("loggia/", env!("CARGO_PKG_VERSION"));
 
-/// The HTTP client, made when it is first used: reading the system's certificates takes a while.
+/// The HTTP clients, each made when it is first used.
 #[derive(Debug)]
 pub(crate) struct Web {
     environment: Environment,
     connect: Duration,
-    made: OnceLock<Result<(reqwest::Client, genai::Client), String>>,
+    /// For servers on this machine. Without certificates: to read the system's takes longer than to ask such a server.
+    near: Made,
+    /// For all others.
+    far: Made,
+}
+
+type Made = OnceLock<Result<Clients, String>>;
+
+#[derive(Debug)]
+struct Clients {
+    plain: reqwest::Client,
+    replies: genai::Client,
 }
 
 /// A whole answer.
@@ -54,12 +66,12 @@ pub(crate) enum WebError {
 
 impl Web {
     pub(crate) fn new(environment: Environment, connect: Duration) -> Self {
-        Self { environment, connect, made: OnceLock::new() }
+        Self { environment, connect, near: OnceLock::new(), far: OnceLock::new() }
     }
 
-    /// The client for replies.
-    pub(crate) fn replies(&self) -> Result<&genai::Client, WebError> {
-        self.made().map(|(_, genai)| genai)
+    /// The client for replies from this address.
+    pub(crate) fn replies(&self, from: &Address) -> Result<&genai::Client, WebError> {
+        self.clients(is_near(from.url())).map(|clients| &clients.replies)
     }
 
     /// Fetches a page with everything that takes within this time.
@@ -69,8 +81,7 @@ impl Web {
         headers: Vec<(String, String)>,
         limit: Duration,
     ) -> Result<Answer, WebError> {
-        let (client, _) = self.made()?;
-        let mut request = client.get(url);
+        let mut request = self.clients(is_near(&url))?.plain.get(url);
         for (name, value) in headers {
             request = request.header(name, value);
         }
@@ -98,7 +109,7 @@ impl Web {
         headers: Vec<(String, String)>,
         body: String,
     ) -> Result<reqwest::Response, WebError> {
-        let (client, _) = self.made()?;
+        let client = &self.clients(is_near(&url))?.plain;
         let mut request = client.post(url).header("content-type", "application/json").body(body);
         for (name, value) in headers {
             request = request.header(name, value);
@@ -106,12 +117,13 @@ impl Web {
         request.send().await.map_err(WebError::Http)
     }
 
-    fn made(&self) -> Result<&(reqwest::Client, genai::Client), WebError> {
-        let made = self.made.get_or_init(|| self.make().map_err(|error| error.to_string()));
+    fn clients(&self, near: bool) -> Result<&Clients, WebError> {
+        let made = if near { &self.near } else { &self.far };
+        let made = made.get_or_init(|| self.make(near).map_err(|error| error.to_string()));
         made.as_ref().map_err(|error| WebError::SetUp(error.clone()))
     }
 
-    fn make(&self) -> Result<(reqwest::Client, genai::Client), Box<dyn std::error::Error>> {
+    fn make(&self, near: bool) -> Result<Clients, Box<dyn std::error::Error>> {
         // Somebody else may have chosen one already; then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
@@ -121,12 +133,16 @@ impl Web {
             .tcp_nodelay(true)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .no_proxy();
-        for proxy in self.proxies()? {
-            builder = builder.proxy(proxy);
+        if near {
+            builder = builder.tls_certs_only([]);
+        } else {
+            for proxy in self.proxies()? {
+                builder = builder.proxy(proxy);
+            }
         }
-        let client = builder.build()?;
-        let genai = genai::Client::builder().with_reqwest(client.clone()).build()?;
-        Ok((client, genai))
+        let plain = builder.build()?;
+        let replies = genai::Client::builder().with_reqwest(plain.clone()).build()?;
+        Ok(Clients { plain, replies })
     }
 
     /// The proxies the environment names, under the names everybody uses.
@@ -147,6 +163,11 @@ impl Web {
     }
 }
 
+/// Whether it needs neither a proxy nor a certificate.
+fn is_near(url: &Url) -> bool {
+    url.scheme() == "http" && address::is_local(url)
+}
+
 /// What a refusal says, as far as it is read. One that breaks off has said enough.
 pub(crate) async fn refusal(response: reqwest::Response) -> String {
     let mut body = Vec::new();
@@ -159,4 +180,21 @@ pub(crate) async fn refusal(response: reqwest::Response) -> String {
         }
     }
     String::from_utf8_lossy(&body).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificates_are_not_read_for_a_server_on_this_machine() {
+        let web = Web::new(Environment::from_fn(|_| None), Duration::from_secs(1));
+        for address in ["http://localhost:11434/api", "http://127.0.0.1:1234/v1", "http://[::1]:8080/"] {
+            web.clients(is_near(&address.parse().unwrap())).unwrap();
+        }
+        assert!(web.near.get().is_some() && web.far.get().is_none());
+        for address in ["https://localhost/", "https://api.example/v1", "http://box.example:11434/"] {
+            assert!(!is_near(&address.parse().unwrap()), "{address}");
+        }
+    }
 }

@@ -150,9 +150,17 @@ fn it_is_checked() {
         marked.run("true").await;
         let ready = marked.ready().await;
         kill_process(ready, Signal::KILL).unwrap();
+        // The kill takes effect when the system gets to it. Only then is there something to notice.
+        eventually("its death", || is_dead(ready));
         let end = marked.run("echo well").await;
         assert_eq!((end.exit, end.stdout.text().as_str()), (CommandExit::Code(0), "well\n"));
     });
+}
+
+/// Whether a process waits to be reaped, or has been.
+fn is_dead(process: Pid) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", raw(process)));
+    status.is_err() || status.is_ok_and(|status| status.contains("State:\tZ"))
 }
 
 fn it_leaves() {

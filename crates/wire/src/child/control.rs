@@ -53,6 +53,8 @@ pub(super) enum Report {
     Exited(i32),
     /// A signal ended it.
     Killed(i32),
+    /// Nothing it started is left. Comes after its end; does not come if something would not die.
+    Cleared,
 }
 
 impl Order {
@@ -111,6 +113,7 @@ impl Report {
             Self::Refused(reason) => format!("refused {reason}"),
             Self::Exited(status) => format!("exited {status}"),
             Self::Killed(signal) => format!("killed {signal}"),
+            Self::Cleared => "cleared ".to_owned(),
         };
         format!("{}\n", line.replace('\n', " "))
     }
@@ -129,6 +132,7 @@ impl Report {
             "refused" => Self::Refused(rest.to_owned()),
             "exited" => Self::Exited(rest.parse().ok()?),
             "killed" => Self::Killed(rest.parse().ok()?),
+            "cleared" => Self::Cleared,
             _ => return None,
         })
     }
@@ -200,6 +204,7 @@ mod tests {
             Report::Refused("no namespaces".into()),
             Report::Exited(3),
             Report::Killed(9),
+            Report::Cleared,
         ] {
             assert_eq!(Report::parse(&report.to_line()), Some(report));
         }

@@ -87,7 +87,9 @@ fn run() -> std::io::Result<()> {
     // Whoever waits for the program is told before we look for stragglers. If nobody listens any more, there is
     // nobody to tell.
     let _ = report(&socket, &report_of(status));
-    kill_descendants(pid, adopts);
+    if kill_descendants(pid, adopts) {
+        let _ = report(&socket, &Report::Cleared);
+    }
     Ok(())
 }
 
@@ -233,9 +235,9 @@ fn report_of(status: WaitStatus) -> Report {
     }
 }
 
-/// Kills all descendants, wherever they went. What is left of the group is among them, so its number, which is
+/// Kills all descendants, wherever they went; whether none is left. What is left of the group is among them, so its number, which is
 /// nobody's any more, is not needed; where the system does not list processes, it is all there is.
-fn kill_descendants(group: Pid, adopts: bool) {
+fn kill_descendants(group: Pid, adopts: bool) -> bool {
     let deadline = Instant::now() + KILL_PATIENCE;
     if !adopts || !sweep::can_list() {
         let _ = kill_process_group(group, Signal::KILL);
@@ -254,7 +256,8 @@ fn kill_descendants(group: Pid, adopts: bool) {
             }
         }
         if none_left || Instant::now() > deadline {
-            return;
+            // Only whoever adopts orphans knows that there are none.
+            return none_left && adopts;
         }
         for descendant in sweep::descendants_of(rustix::process::getpid()) {
             let _ = kill_process(descendant, Signal::KILL);

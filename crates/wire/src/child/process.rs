@@ -1,6 +1,7 @@
 //! A running program.
 
 use std::fmt;
+use std::pin::pin;
 use std::time::Duration;
 
 use tokio::io::{AsyncWriteExt, BufReader};
@@ -10,13 +11,16 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::confine::Held;
-use super::control::{KILL, TERMINATE};
+use super::control::{KILL, Report, TERMINATE};
 use super::spawn::read_report;
 use super::stderr::StderrTail;
 use super::sweep::ProcessMark;
 
 /// Everybody who could write to a program's stderr is killed when it ends, so its last line comes at once.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// A program that ends sooner is only slowed down by what is made ready beside it, and that is made at its end as well.
+const AT_ONCE: Duration = Duration::from_millis(5);
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,12 +149,12 @@ impl Child {
         }
     }
 
-    /// Waits until nothing is left: the program, all its descendants and its keeper.
+    /// Waits until nothing is left of the program and all its descendants.
     ///
     /// # Cancel safety
     /// May be dropped and called again.
     pub async fn gone(&mut self) {
-        // The watching task ends, and lets go of its end, when it has reaped the keeper.
+        // The watching task lets go of its end when the keeper has told so, or has gone itself.
         while self.exit.changed().await.is_ok() {}
     }
 
@@ -186,18 +190,19 @@ impl Child {
     }
 }
 
-/// Follows a program to its end and reaps its keeper. `then` is done when nothing of it is left.
+/// Follows a program to its end and reaps its keeper. `next` makes ready what the next program needs: while this one
+/// runs, unless it is over at once, and at its end, since it may run for longer than a keeper waits.
 pub(super) fn watch(
     name: String,
     pid: i32,
     mut keeper: tokio::process::Child,
     mut reports: BufReader<OwnedReadHalf>,
-    then: impl FnOnce() + Send + 'static,
+    next: impl Fn() + Send + Sync + 'static,
 ) -> watch::Receiver<Option<Exit>> {
     let (ended, exit) = watch::channel(None);
     let mark = ProcessMark::of(pid);
     tokio::spawn(async move {
-        let exit = match read_report(&mut reports).await {
+        let exit = match first_report(&mut reports, &next).await {
             Ok(Some(report)) => Exit::from(report),
             Ok(None) | Err(_) => {
                 // Somebody killed the keeper: its work is ours, as far as we can see.
@@ -208,11 +213,31 @@ pub(super) fn watch(
         };
         ended.send_replace(Some(exit));
         tracing::debug!(child = %name, pid, %exit, "ended");
+        // What a keeper does afterwards is about itself alone, and its namespaces take their time to go.
+        let ended = match read_report(&mut reports).await {
+            Ok(Some(Report::Cleared)) => None,
+            _ => Some(ended),
+        };
         if let Err(error) = keeper.wait().await {
             tracing::warn!(child = %name, %error, "keeper cannot be reaped");
         }
         drop(ended);
-        then();
+        next();
     });
     exit
+}
+
+/// How the program ended.
+async fn first_report(
+    reports: &mut BufReader<OwnedReadHalf>,
+    next: impl Fn(),
+) -> std::io::Result<Option<Report>> {
+    let mut report = pin!(read_report(reports));
+    match tokio::time::timeout(AT_ONCE, &mut report).await {
+        Ok(report) => report,
+        Err(_) => {
+            next();
+            report.await
+        }
+    }
 }

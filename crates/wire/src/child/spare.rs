@@ -2,7 +2,8 @@
 //!
 //! A program in namespaces of its own needs two keepers, one outside and one inside, and that is two starts of our
 //! executable before the program's own. Whoever runs one command after another would wait for them every time. So
-//! a [`Keeper`] may keep one such pair ready: made when a program has started, given to the next one.
+//! a [`Keeper`] may keep one such pair ready: made beside a program that takes its time, or when it has ended, and given
+//! to the next one.
 //!
 //! Knows that a pair is waiting and whether it is still good. Refuses to know what it will run: what the program may
 //! reach is told to the keeper inside with the order, as to any other.
@@ -32,6 +33,8 @@ pub(super) struct Spare(Mutex<Slot>);
 #[derive(Debug, Default)]
 struct Slot {
     ready: Option<Ready>,
+    /// Whether one is being made.
+    making: bool,
     /// How many were put here, so that one which waits to be thrown away does not take its successor along.
     count: u64,
 }
@@ -83,15 +86,20 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the place, unless somebody was quicker.
-    fn put(self: &Arc<Self>, ready: Ready) {
+    /// Whether one is to be made: then nobody else makes one until it is [put](Self::put) here.
+    fn is_wanted(&self) -> bool {
+        let mut slot = self.slot();
+        let wanted = slot.ready.is_none() && !slot.making;
+        slot.making |= wanted;
+        wanted
+    }
+
+    /// Takes the one that was made, if that worked.
+    fn put(self: &Arc<Self>, made: Option<Ready>) {
         let number = {
             let mut slot = self.slot();
-            if slot.ready.is_some() {
-                drop(slot);
-                tokio::spawn(ready.dismiss());
-                return;
-            }
+            slot.making = false;
+            let Some(ready) = made else { return };
             slot.count += 1;
             slot.ready = Some(ready);
             slot.count
@@ -113,14 +121,13 @@ impl Spare {
 /// Makes one ready for whoever comes next, if `keeper` keeps one. Nobody waits for this, so nobody is told when it
 /// fails: the next program's own start tells what is wrong.
 pub(super) fn prepare(keeper: &Keeper, word: u8) {
-    let Some(spare) = &keeper.spare else { return };
-    if spare.slot().ready.is_some() {
-        return;
-    }
-    match super::spawn::start_isolating_keeper(keeper, word) {
-        Ok(ready) => spare.put(ready),
-        Err(error) => tracing::debug!(%error, "no keeper could be made ready"),
-    }
+    let Some(spare) = keeper.spare.clone().filter(|spare| spare.is_wanted()) else { return };
+    let keeper = keeper.clone();
+    // To start a program takes a millisecond, in which a thread can do nothing else.
+    tokio::task::spawn_blocking(move || {
+        let made = super::spawn::start_isolating_keeper(&keeper, word);
+        spare.put(made.inspect_err(|error| tracing::debug!(%error, "no keeper could be made ready")).ok());
+    });
 }
 
 /// Whether nothing came over the socket: a keeper has nothing to say before its order, and one that is gone closes it.

@@ -123,12 +123,6 @@ async fn attempt(
     let has_own_root = confinement.as_ref().is_some_and(|held| held.roads.iter().any(Road::has_own_root));
     let mut line = Line::new(ours).map_err(keeper_failed)?;
     let (pid, held) = line.begin(&program, &order_of(spec, confinement)).await?;
-    // Made while this program runs, the next one's keeper is ready when it ends, however soon the next one comes.
-    let prepare = {
-        let keeper = keeper.clone();
-        move || word.into_iter().for_each(|word| spare::prepare(&keeper, word))
-    };
-    prepare();
     // Inside, process numbers are others; the keeper we started is the one we can see.
     let keeper_pid = process.id().and_then(|pid| i32::try_from(pid).ok());
     let pid = keeper_pid.filter(|_| has_own_root).unwrap_or(pid);
@@ -141,8 +135,9 @@ async fn attempt(
             (None, Some(tokio::spawn(drain)))
         }
     };
-    // And once more at its end: a program may run for longer than a keeper waits.
-    let exit = super::process::watch(spec.name.clone(), pid, process, line.reports, prepare);
+    let keeper = keeper.clone();
+    let next = move || word.into_iter().for_each(|word| spare::prepare(&keeper, word));
+    let exit = super::process::watch(spec.name.clone(), pid, process, line.reports, next);
     tracing::debug!(child = %spec.name, pid, %program, held = held.level.name(), "started");
     Ok(Child {
         name: spec.name.clone(),
@@ -357,7 +352,7 @@ impl From<Report> for Exit {
         match report {
             Report::Exited(code) => Self::Code(code),
             Report::Killed(signal) => Self::Signal(signal),
-            Report::Started(..) | Report::Failed(_) | Report::Refused(_) => Self::Lost,
+            Report::Started(..) | Report::Failed(_) | Report::Refused(_) | Report::Cleared => Self::Lost,
         }
     }
 }

@@ -15,7 +15,7 @@ mod list;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use loggia_domain::Timestamp;
@@ -119,6 +119,8 @@ pub(crate) struct Tokens {
     list_file: PathBuf,
     first_file: PathBuf,
     held: RwLock<Vec<Arc<Token>>>,
+    /// Whether one was used since the list was written.
+    used: AtomicBool,
     /// Held by whoever changes the files, so that requests are let in meanwhile: disks are slow.
     changing: Mutex<()>,
 }
@@ -128,7 +130,8 @@ impl Tokens {
     pub(crate) fn open(data: &Path) -> Result<Self, TokenError> {
         let (list_file, first_file) = (data.join("tokens.toml"), data.join("token"));
         let held = list::read(&list_file)?;
-        let tokens = Self { list_file, first_file, held: RwLock::new(held), changing: Mutex::new(()) };
+        let (held, used) = (RwLock::new(held), AtomicBool::new(false));
+        let tokens = Self { list_file, first_file, held, used, changing: Mutex::new(()) };
         tokens.settle_first()?;
         Ok(tokens)
     }
@@ -170,6 +173,8 @@ impl Tokens {
 
     /// Puts another list in the place of the one there is, on disk first.
     fn replace(&self, next: Vec<Arc<Token>>) -> Result<(), TokenError> {
+        // Before it is written: who comes in meanwhile is in the next one.
+        self.used.store(false, Ordering::Relaxed);
         list::write(&self.list_file, &next)?;
         *self.held.write().unwrap_or_else(PoisonError::into_inner) = next;
         Ok(())
@@ -192,6 +197,7 @@ impl Tokens {
         let fits = |token: &&Arc<Token>| token.is_page() == (shown == Shown::InCookie);
         let token = found.filter(fits).filter(|token| !token.is_over(now))?;
         token.last_used.store(now.0, Ordering::Relaxed);
+        self.used.store(true, Ordering::Relaxed);
         let proof = Proof::Token(token.id.clone());
         Some(Identity { name: token.name.clone(), scope: token.scope, proof })
     }
@@ -306,7 +312,8 @@ impl Drop for Tokens {
     /// When tokens were last used is written with every change and here: once per run is enough.
     fn drop(&mut self) {
         let held = self.held();
-        if self.list_file.exists()
+        if self.used.load(Ordering::Relaxed)
+            && self.list_file.exists()
             && let Err(error) = list::write(&self.list_file, &held)
         {
             tracing::warn!(%error, "when tokens were last used is not written down");

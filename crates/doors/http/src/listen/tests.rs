@@ -286,10 +286,8 @@ async fn a_local_process_of_the_same_user_is_known() {
     assert!(answer.ends_with("SameUser"), "{answer}");
 }
 
-#[tokio::test]
-async fn a_child_of_ours_is_not_let_in() {
-    let directory = tempfile::tempdir().unwrap();
-    let (path, _stop) = local(directory.path()).await;
+/// How many bytes a child of ours is answered with.
+async fn answer_to_child(path: std::path::PathBuf) -> String {
     let script = "import socket, sys
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
@@ -304,7 +302,27 @@ except OSError:
     child.args(["-c", script]).arg(path);
     // The child waits for us, so we may not wait for it here.
     let output = tokio::task::spawn_blocking(move || child.output()).await.unwrap().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n", "{output:?}");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[tokio::test]
+async fn a_child_of_ours_is_not_let_in() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, _stop) = local(directory.path()).await;
+    assert_eq!(answer_to_child(path).await, "0\n");
+}
+
+#[tokio::test]
+async fn doors_that_speak_no_http_let_the_same_processes_in() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let accepted = tokio::spawn(async move { accept_local(&listener).await });
+    assert_eq!(answer_to_child(path.clone()).await, "0\n");
+    assert!(!accepted.is_finished());
+    let _ours = UnixStream::connect(path).await.unwrap();
+    accepted.await.unwrap().unwrap();
 }
 
 #[tokio::test]

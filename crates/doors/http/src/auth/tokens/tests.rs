@@ -39,6 +39,23 @@ fn tokens_outlive_a_restart_and_the_first_one_stays() {
 }
 
 #[test]
+fn a_list_that_nobody_used_is_not_written_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::open(directory.path()).unwrap();
+    let file = directory.path().join("tokens.toml");
+    let inode = || std::os::unix::fs::MetadataExt::ino(&fs::metadata(&file).unwrap());
+    // It is replaced whole, so each writing makes another file. This one keeps its number from being used again.
+    let written = inode();
+    let _kept = fs::File::open(&file).unwrap();
+    drop(tokens);
+    assert_eq!(inode(), written);
+    let tokens = Tokens::open(directory.path()).unwrap();
+    tokens.bearer(&first(directory.path()), Shown::Openly).unwrap();
+    drop(tokens);
+    assert_ne!(inode(), written);
+}
+
+#[test]
 fn a_revoked_token_is_unknown_at_once_and_its_bearers_are_told() {
     let directory = tempfile::tempdir().unwrap();
     let tokens = Tokens::open(directory.path()).unwrap();
