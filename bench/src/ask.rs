@@ -9,17 +9,15 @@
 
 #![expect(clippy::print_stderr, reason = "progress of a run that takes a minute")]
 
-mod home;
-mod process;
 mod provider;
 
 use anyhow::Result;
 
 use crate::engine::Figure;
 use crate::engine::report::Limit;
+use crate::home::Home;
+use crate::process::Timed;
 use crate::rows::{Row, Rows};
-use home::Home;
-use process::Timed;
 use provider::Provider;
 
 const PART: &str = "The command line, with a scripted model";

@@ -5,7 +5,10 @@
 
 pub mod ask;
 pub mod engine;
+mod home;
 pub mod http;
 pub mod measure;
+mod process;
 mod rows;
+pub mod rpc;
 pub mod wire;

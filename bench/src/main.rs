@@ -5,7 +5,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use loggia_bench::wire::{flood, run};
-use loggia_bench::{ask, engine, http};
+use loggia_bench::{ask, engine, http, rpc};
 
 #[derive(Debug, Parser)]
 #[command(about = "Loggia's benchmarks: ratios and medians, measured side by side in one run")]
@@ -67,6 +67,18 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// The rpc door, as the process that editors start.
+    Rpc {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 9)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// A process that says every line again.
+    #[command(hide = true)]
+    Echo,
     /// Clients of a server, told on standard input what to do.
     #[command(hide = true)]
     Listen,
@@ -118,6 +130,8 @@ fn main() -> Result<()> {
         What::Http { rounds, json } => tell(&http::all(rounds)?, rounds, json),
         What::HttpPart { part, rounds, json } => tell(&part.here(rounds)?, rounds, json),
         What::Ask { rounds, json } => tell(&ask::all(rounds)?, rounds, json),
+        What::Rpc { rounds, json } => tell(&rpc::all(rounds)?, rounds, json),
+        What::Echo => rpc::echo(),
         What::Listen => http::listen(),
         What::Bare => http::bare(),
         What::Profile { large, floor, pipes } => runtime()?.block_on(run::profile(large, floor, pipes)),

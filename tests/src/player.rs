@@ -195,7 +195,7 @@ pub fn preview(text: &str) -> Intent {
 }
 
 fn instruction(text: &str, preview: bool, when_busy: WhenBusy) -> Intent {
-    let instruction = Instruction { text: text.to_owned(), context: None, aim: None, preview };
+    let instruction = Instruction { text: text.to_owned(), preview, ..Instruction::default() };
     Intent::Prompt { instruction, when_busy }
 }
 

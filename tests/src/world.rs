@@ -211,7 +211,7 @@ pub async fn reopen_store(directory: &Path) -> SqliteStore {
 pub fn last_prompt(model: &ScriptedModel) -> String {
     let request = model.requests().pop().expect("the model was asked");
     let said = request.messages.iter().filter_map(|message| match message {
-        ModelMessage::User(text) => Some(text.as_str()),
+        ModelMessage::User(text) | ModelMessage::Shown { text, .. } => Some(text.as_str()),
         _ => None,
     });
     said.collect::<Vec<_>>().join("\n")

@@ -28,6 +28,8 @@ enum Suite {
     Http,
     /// The command line: its start, its first word, a long reply into a pipe, memory
     Ask,
+    /// The rpc door as editors start it: its first answer, turns, a long stream, memory, how it leaves
+    Rpc,
 }
 
 /// Runs a suite.
@@ -37,9 +39,10 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Suite::Engine => "engine",
         Suite::Http => "http",
         Suite::Ask => "ask",
+        Suite::Rpc => "rpc",
     };
     let json = arguments.json.then_some("--json");
-    if let Suite::Http | Suite::Ask = arguments.suite {
+    if let Suite::Http | Suite::Ask | Suite::Rpc = arguments.suite {
         // The benchmark starts the program that lies beside it.
         shell::run(&mut shell::cargo([
             "build",

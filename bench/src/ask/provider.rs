@@ -18,8 +18,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use super::TOKEN;
-use super::process::{Process, Timed};
 use crate::engine::world::threads;
+use crate::process::{Process, Timed};
 
 /// A provider that runs, and ends with this.
 #[derive(Debug)]

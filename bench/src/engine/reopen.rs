@@ -119,7 +119,7 @@ async fn fill(store: &Arc<dyn Store>, session: SessionId) -> Result<()> {
 fn turn(events: &mut Vec<NewEvent>) {
     let turn = Some(TurnId::new());
     let text = "Make the tests of the parser pass, and say what was wrong with them.".to_owned();
-    let instruction = Instruction { text, context: None, aim: None, preview: false };
+    let instruction = Instruction { text, ..Instruction::default() };
     let usage = Usage { input: 8000, cached: 7000, output: 120, micro_dollars: Some(900) };
     events.push(new(turn, EventBody::TurnStarted { instruction, by: Actor::Engine, queued: None }));
     for _ in 0..CALLS {

@@ -109,7 +109,7 @@ impl World {
 
 /// Gives an instruction.
 pub(super) fn prompt(text: impl Into<String>) -> Intent {
-    let instruction = Instruction { text: text.into(), context: None, aim: None, preview: false };
+    let instruction = Instruction { text: text.into(), ..Instruction::default() };
     Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }
 }
 

@@ -121,13 +121,7 @@ impl Running {
 
     /// CPU time in seconds, all threads together.
     pub(super) fn cpu(&self) -> Result<f64> {
-        let mut nanoseconds = 0;
-        for thread in std::fs::read_dir(format!("/proc/{}/task", self.process.id()))? {
-            // A thread may end while we look.
-            let Ok(text) = std::fs::read_to_string(thread?.path().join("schedstat")) else { continue };
-            nanoseconds += text.split_ascii_whitespace().next().context("a number")?.parse::<u64>()?;
-        }
-        Ok(nanoseconds as f64 / 1e9)
+        crate::process::cpu(&crate::process::place(&self.process))
     }
 }
 

@@ -32,6 +32,13 @@ pub enum Intent {
         /// The answer.
         answer: ApprovalAnswer,
     },
+    /// Let a turn that is taken step by step go on after a step, or end it there.
+    DecideStep {
+        /// Which step, counted from 1.
+        step: u32,
+        /// Whether the turn ends.
+        stop: bool,
+    },
     /// What became of a patch this client was to apply.
     ReportPatch {
         /// Which.

@@ -73,5 +73,5 @@ pub use tool::{
     ArgumentError, CommandRequest, CommandSummary, Demand, Executor, FileEdit, OutputStream, PreparedCall,
     Tool, ToolContext, ToolEffect, ToolError, ToolOutcome, ToolSpec,
 };
-pub use turn::{Instruction, ModelName, RetrievalStage, TurnEnd, TurnFailure, Usage};
+pub use turn::{Image, Instruction, ModelName, RetrievalStage, TurnEnd, TurnFailure, Usage};
 pub use workspace::{Preset, Workspace};

@@ -1,6 +1,9 @@
 //! Turns: what starts one, what it uses, how it ends.
 
-use crate::{Aim, JsonText};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use crate::{Aim, ContentHash, JsonText};
 
 /// A model's name, `provider:model`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,7 +20,7 @@ impl ModelName {
 }
 
 /// What a client asks of the agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Instruction {
     /// In the user's words.
     pub text: String,
@@ -28,6 +31,50 @@ pub struct Instruction {
     pub aim: Option<Aim>,
     /// Whether changes are only collected, to be decided about together at the end.
     pub preview: bool,
+    /// What the user shows with it, in order.
+    pub images: Vec<Image>,
+    /// Whether the turn waits after each step that called tools, until somebody says whether it goes on.
+    pub step_by_step: bool,
+}
+
+impl Instruction {
+    /// In the user's words, with a mark for each image before them: all that can be told of images in text.
+    pub fn told(&self) -> Cow<'_, str> {
+        if self.images.is_empty() {
+            return Cow::Borrowed(&self.text);
+        }
+        let mut told = String::new();
+        for (place, image) in self.images.iter().enumerate() {
+            // Writing to a string does not fail.
+            let _ = writeln!(told, "[{}]", image.mark(place + 1));
+        }
+        told.push_str(&self.text);
+        Cow::Owned(told)
+    }
+}
+
+/// An image that goes with an instruction. The journal holds this; the bytes are a blob of the store, so that reading
+/// a journal, copying it or telling of it costs the same with images as without.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// The hash its bytes are kept under.
+    pub hash: ContentHash,
+    /// What it is: `image/png`.
+    pub media_type: String,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// The name its user knows it by.
+    pub name: Option<String>,
+}
+
+impl Image {
+    /// How it is spoken of; `number` counts from 1.
+    pub fn mark(&self, number: usize) -> String {
+        match &self.name {
+            Some(name) => format!("Image #{number}: {name}"),
+            None => format!("Image #{number}"),
+        }
+    }
 }
 
 /// Where relevant code was looked for.
@@ -81,7 +128,7 @@ pub enum TurnEnd {
     Cancelled,
     /// It was cut by a crash or a stop of the daemon, and can be continued.
     Interrupted,
-    /// It took as many steps as it may.
+    /// It took as many steps as it may, by the policy or by whoever takes it step by step.
     StepLimit,
     /// It used up its budget.
     BudgetLimit,
@@ -119,6 +166,20 @@ pub enum TurnFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn images_are_marked_before_the_words() {
+        let image = |name: Option<&str>| Image {
+            hash: ContentHash::of(b"x"),
+            media_type: "image/png".to_owned(),
+            bytes: 1,
+            name: name.map(str::to_owned),
+        };
+        let mut instruction = Instruction { text: "Look.".to_owned(), ..Instruction::default() };
+        assert_eq!(instruction.told(), "Look.");
+        instruction.images = vec![image(Some("shot.png")), image(None)];
+        assert_eq!(instruction.told(), "[Image #1: shot.png]\n[Image #2]\nLook.");
+    }
 
     #[test]
     fn a_sum_knows_its_cost_only_if_both_parts_do() {

@@ -3,6 +3,7 @@
 //! Knows which sessions are in memory and brings others there when somebody comes. Refuses to know what they do.
 
 mod current_model;
+mod images;
 mod look;
 mod start;
 mod transfer;
@@ -20,6 +21,7 @@ use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use images::{MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES};
 pub use look::LookError;
 
 use crate::counts::Counters;

@@ -57,6 +57,12 @@ pub enum IntentError {
     /// The answer names a patch or a hunk the question is not about.
     #[error("the answer does not fit the question: {0}")]
     BadAnswer(String),
+    /// No turn waits for a word about this step.
+    #[error("nobody waits for a decision about step {0}")]
+    UnknownStep(u32),
+    /// More is shown than a model can be.
+    #[error("an instruction has at most {} images", crate::engine::MAX_IMAGES)]
+    TooManyImages,
     /// No client is to apply this patch.
     #[error("nobody waits for a report on `{0}`")]
     UnknownPatch(PatchId),

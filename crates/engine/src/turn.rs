@@ -19,6 +19,7 @@ mod context;
 mod edits;
 mod excerpt;
 mod gather;
+mod images;
 mod output;
 mod reply;
 mod retrieve;
@@ -56,7 +57,17 @@ pub(crate) fn spawn(
 ) -> RunningTurn {
     let (asks, receiver) = mpsc::channel(ASKS);
     let link = Link(asks);
-    let turn = Turn { shared, workspace, feed, session, link, failures: 0, shortened: false, gathered: None };
+    let turn = Turn {
+        shared,
+        workspace,
+        feed,
+        session,
+        link,
+        failures: 0,
+        shortened: false,
+        gathered: None,
+        went_on: 0,
+    };
     let task = AbortOnDropHandle::new(tokio::spawn(turn.run().instrument(span)));
     RunningTurn { task, asks: receiver, command: None, handed_out: None }
 }
@@ -73,6 +84,8 @@ pub(crate) struct Turn {
     shortened: bool,
     /// What was looked up for the instruction; nothing until it has been.
     gathered: Option<Arc<str>>,
+    /// The last step after which somebody was asked whether the turn goes on.
+    went_on: u32,
 }
 
 /// Why a turn stops before its own end.
@@ -119,7 +132,11 @@ impl Turn {
                 self.decide_batch(&state).await?;
             } else {
                 let policy = self.workspace.policy(&self.shared).await?;
-                match (limit(&state, &policy), collection(&state)) {
+                let end = match limit(&state, &policy) {
+                    None if self.is_stopped(&state).await? => Some(TurnEnd::StepLimit),
+                    end => end,
+                };
+                match (end, collection(&state)) {
                     (None, _) => self.step(&state).await?,
                     (Some(end), None) => return Err(Stop::End(end)),
                     // What was collected is there to be decided about, whoever stopped collecting.
@@ -132,6 +149,17 @@ impl Turn {
         }
     }
 
+    /// Whether whoever takes the turn step by step ends it here. Waits for the word, once for each step.
+    async fn is_stopped(&mut self, state: &State) -> Result<bool, Stop> {
+        match state.step_done() {
+            Some(step) if step > self.went_on => {
+                self.went_on = step;
+                Ok(self.link.stops_after(step).await?)
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// Asks the model once and records what it said.
     async fn step(&mut self, state: &State) -> Result<(), Stop> {
         let model = self.shared.parts.models.find(state.model.as_ref()).map_err(|error| failed(&error))?;
@@ -140,10 +168,10 @@ impl Turn {
             return Ok(());
         }
         if self.gathered.is_none() {
-            self.gathered = Some(self.gather(state, info.context_tokens).await?.into());
+            self.gathered = Some(self.gather(state, &info).await?.into());
         }
         let found = self.retrieve(state).await?;
-        let request = self.request(state, found, info.context_tokens).await?;
+        let request = self.request(state, found, &info).await?;
         let span = spans::model_call(&info.name);
         let replied = self.reply(state, &model, request).instrument(span.clone()).await;
         spans::model_replied(&span, &replied);

@@ -185,6 +185,13 @@ impl Config {
         })
     }
 
+    /// The flags of `loggia rpc` that the configuration stands for.
+    pub(crate) fn rpc_flags(&self) -> impl Iterator<Item = &'static str> {
+        let flags =
+            [(&keys::RPC_PREVIEW, "--preview"), (&keys::RPC_PERMISSION_TIMERS, "--permission-timers")];
+        flags.into_iter().filter(|(key, _)| policy::switch(&self.settings, key)).map(|(_, flag)| flag)
+    }
+
     /// `model.default`, if one is set.
     pub(crate) fn model(&self) -> Option<&str> {
         Some(self.text(&keys::MODEL_DEFAULT)).filter(|name| !name.is_empty())

@@ -85,7 +85,7 @@ fn live(
         let preamble = Preamble {
             model: config.own_model().map(str::to_owned),
             preset: config.own_preset(),
-            ..preamble
+            ..preamble.with_flags(config.rpc_flags())
         };
         let home = Home::new(places, &config);
         return of_server(runtime, signals, home, &preamble);
@@ -95,7 +95,10 @@ fn live(
     let config = Config::load_in(&places, flags, &[model])?;
     crate::begin_client(&config);
     // The engine has it as its default.
-    let launch = launch.map(|launch| loggia_rpc::Launch { model: None, ..launch });
+    let launch = preamble
+        .with_flags(config.rpc_flags())
+        .launch(&current)
+        .map(|launch| loggia_rpc::Launch { model: None, ..launch });
     let exit = runtime.block_on(in_process::run(signals, &config, &places, launch))?;
     Ok(leave(exit))
 }

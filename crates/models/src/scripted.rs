@@ -48,6 +48,8 @@
 //! | `{ error = { kind = "transient", message = "…", retry_after_ms = 10 } }` | fails; also `too_long` and `permanent` |
 //! | `{ switched = { from = "…", to = "…", reason = "…" } }` | says that another model replies |
 //!
+//! A script that begins with `images = true` is that of a model that can look at images.
+//!
 //! A reply with `repeat = 3` serves three requests, one with `repeat = true` all that come.
 //!
 //! What always holds: a request beyond the end of the script, or one that does not hold what its reply expects, is a
@@ -61,8 +63,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loggia_domain::{
-    BoxFuture, Model, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelListing, ModelMessage,
-    ModelName, ModelRequest, ReplyStream,
+    BoxFuture, Model, ModelAbilities, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelListing,
+    ModelMessage, ModelName, ModelRequest, ReplyStream,
 };
 
 pub use fields::ScriptError;
@@ -81,6 +83,7 @@ const MAX_QUOTED_CHARS: usize = 2000;
 pub struct ScriptedModel {
     name: ModelName,
     context_tokens: u64,
+    abilities: ModelAbilities,
     progress: Mutex<Progress>,
 }
 
@@ -99,13 +102,14 @@ impl ScriptedModel {
 
     /// A model with this name and script.
     pub fn named(name: ModelName, script: Script) -> Self {
-        let Script { context_tokens, replies } = script;
+        let Script { context_tokens, images, replies } = script;
+        let abilities = ModelAbilities { images, ..ModelAbilities::default() };
         let left = replies.into_iter().map(|reply| {
             let times = reply.repeat;
             (Arc::new(reply), times)
         });
         let progress = Progress { left: left.collect(), requests: VecDeque::new() };
-        Self { name, context_tokens, progress: Mutex::new(progress) }
+        Self { name, context_tokens, abilities, progress: Mutex::new(progress) }
     }
 
     /// What it has been asked so far; the newest ones, if there were very many.
@@ -175,7 +179,8 @@ fn permanent(message: &str) -> ModelError {
 
 impl Model for ScriptedModel {
     fn info(&self) -> ModelInfo {
-        ModelInfo::new(self.name.clone(), self.context_tokens, true)
+        let info = ModelInfo::new(self.name.clone(), self.context_tokens, true);
+        ModelInfo { abilities: self.abilities, ..info }
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {

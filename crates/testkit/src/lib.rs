@@ -10,3 +10,6 @@ pub mod golden;
 pub mod hostile;
 pub mod log;
 pub mod methods;
+mod writes;
+
+pub use writes::Writes;

@@ -24,7 +24,7 @@ fn questions(count: u64) -> (Vec<Event>, Vec<ApprovalId>) {
             by: Actor::Engine,
         },
         EventBody::TurnStarted {
-            instruction: Instruction { text: "go".to_owned(), context: None, aim: None, preview: false },
+            instruction: Instruction { text: "go".to_owned(), ..Instruction::default() },
             by: Actor::Engine,
             queued: None,
         },
@@ -69,7 +69,7 @@ const COLLECT: &str = r#"
 async fn what_is_large_is_shared_with_those_who_look() {
     let world = world_with(&[("a.txt", "0\n")], COLLECT).await;
     let (_, mut alice) = world.play(Preset::Ask).await;
-    let instruction = |preview| Instruction { text: "write".to_owned(), context: None, aim: None, preview };
+    let instruction = |preview| Instruction { text: "write".to_owned(), preview, ..Instruction::default() };
     let prompt = |preview| Intent::Prompt { instruction: instruction(preview), when_busy: WhenBusy::Queue };
     alice.seat.intend(prompt(true)).await.unwrap();
     alice.until_asked().await;

@@ -21,7 +21,7 @@ async fn the_workspaces_instructions_and_the_clients_context_are_told() {
     let (_, mut alice) = world.play(Preset::Ask).await;
     let context = JsonText(r#"{"open":"a.txt"}"#.to_owned());
     let instruction =
-        Instruction { text: "Fix it".to_owned(), context: Some(context), aim: None, preview: false };
+        Instruction { text: "Fix it".to_owned(), context: Some(context), ..Instruction::default() };
     alice.seat.intend(Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }).await.unwrap();
     alice.until_done().await;
     world.engine.set_trusted(world.root(), true).unwrap();

@@ -36,7 +36,7 @@ fn aim(purpose: Purpose, files: &[(&str, Option<Spot>)]) -> Aim {
 }
 
 fn intent(text: &str, aim: Aim) -> Intent {
-    let instruction = Instruction { text: text.to_owned(), context: None, aim: Some(aim), preview: false };
+    let instruction = Instruction { text: text.to_owned(), aim: Some(aim), ..Instruction::default() };
     Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }
 }
 

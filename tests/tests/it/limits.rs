@@ -83,7 +83,7 @@ async fn what_is_longer_than_anybody_needs_is_refused_and_leaves_no_trace() {
     let (_, mut alice) = world.play(Preset::Ask).await;
     let with_context = |text: String, context: Option<String>| {
         let context = context.map(JsonText);
-        let instruction = Instruction { text, context, aim: None, preview: false };
+        let instruction = Instruction { text, context, ..Instruction::default() };
         Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }
     };
     let comment = |length| Intent::Decide {

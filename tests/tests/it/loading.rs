@@ -123,7 +123,7 @@ async fn scene() -> Scene {
         forked_from: None,
         by: Actor::Engine,
     };
-    let instruction = Instruction { text: "go".to_owned(), context: None, aim: None, preview: false };
+    let instruction = Instruction { text: "go".to_owned(), ..Instruction::default() };
     let started = EventBody::TurnStarted { instruction, by: Actor::Engine, queued: None };
     let event = |turn, body| NewEvent { at: Timestamp::now(), turn, body };
     let events = vec![event(None, opened), event(Some(TurnId::new()), started)];

@@ -70,7 +70,7 @@ fn json(text: &str) -> JsonText {
 
 fn instruction(when_busy: WhenBusy) -> Intent {
     let instruction =
-        Instruction { text: spell("Use SECRET."), context: Some(json(SECRET)), aim: None, preview: false };
+        Instruction { text: spell("Use SECRET."), context: Some(json(SECRET)), ..Instruction::default() };
     Intent::Prompt { instruction, when_busy }
 }
 

@@ -102,7 +102,7 @@ async fn undo_works_across_a_restart() {
 async fn what_was_kept_of_another_turns_reply_is_not_taken_for_this_ones() {
     let world = world().start("").await;
     let session = world.open(Preset::Ask).await;
-    let instruction = Instruction { text: "go".to_owned(), context: None, aim: None, preview: false };
+    let instruction = Instruction { text: "go".to_owned(), ..Instruction::default() };
     let body = EventBody::TurnStarted { instruction, by: Actor::Engine, queued: None };
     let turn = TurnId::new();
     let started = NewEvent { at: Timestamp::now(), turn: Some(turn), body };
@@ -122,7 +122,7 @@ async fn what_was_kept_of_another_turns_reply_is_not_taken_for_this_ones() {
 /// A journal with a turn and these events, as somebody might write it who can write to the store.
 async fn forged(world: &World, events: Vec<EventBody>) -> SessionId {
     let session = world.open(Preset::Ask).await;
-    let instruction = Instruction { text: "go".to_owned(), context: None, aim: None, preview: false };
+    let instruction = Instruction { text: "go".to_owned(), ..Instruction::default() };
     let mut bodies = vec![EventBody::TurnStarted { instruction, by: Actor::Engine, queued: None }];
     bodies.extend(events);
     let (at, turn) = (Timestamp::now(), Some(TurnId::new()));

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::Preset;
+use loggia_domain::{ModelAbilities, ModelName, Preset};
+use loggia_mock_models::{Answer, Mock, Say, frames, text};
+use loggia_models::{Endpoint, EndpointKind, Environment, KeySource, Models, Override, Secret};
 use loggia_rpc::{Exit, Launch, Parts, StartWith, serve};
 use loggia_tests::World;
 use serde_json::{Value, json};
@@ -95,6 +97,38 @@ async fn what_a_command_prints_reaches_an_autohand_client() {
     assert_eq!(ended["success"], false);
     assert!(ended["output"].as_str().unwrap().contains("out"), "{ended}");
     assert!(ended["error"].as_str().unwrap().contains("Exit code 3"), "{ended}");
+}
+
+/// All the way from a prompt to what a provider is sent.
+#[tokio::test]
+async fn an_image_reaches_a_provider_as_it_wants_it() {
+    let kind = EndpointKind::OpenAi;
+    let mock = Mock::start(vec![Answer::frames(&frames(kind, &[text("A cat."), Say::Done]))]).await;
+    let model = ModelName("mock:m".to_owned());
+    let sees = ModelAbilities { images: true, ..ModelAbilities::default() };
+    let settings = loggia_models::Settings {
+        endpoints: vec![Endpoint {
+            name: "mock".to_owned(),
+            kind,
+            base_url: Some(mock.address.clone()),
+            key: KeySource::Given(Secret::new("a-key")),
+            headers: Vec::new(),
+        }],
+        default: vec![model.clone()],
+        overrides: [(model, Override { abilities: Some(sees), ..Override::default() })].into(),
+        ..loggia_models::Settings::default()
+    };
+    let models = Models::new(settings, Environment::empty());
+    let world = world().models(Arc::new(models)).start("").await;
+    let mut client = Client::start(&world, StartWith::Fresh).await;
+    let image = json!({"data": "iVBORw0KGgo=", "mimeType": "image/png", "filename": "cat.png"});
+    client.call("prompt", json!({"message": "What is it?", "images": [image]})).await;
+    let heard = client.until("turnEnd").await;
+    assert!(heard.iter().all(|(name, _)| name != "error"), "{heard:?}");
+    let body = &mock.requests()[0].body;
+    let said = body["messages"].as_array().unwrap().iter().find(|said| said["role"] == "user").unwrap();
+    assert_eq!(said["content"][0]["text"], "[Image #1: cat.png]\nWhat is it?");
+    assert_eq!(said["content"][1]["image_url"]["url"], "data:image/png;base64,iVBORw0KGgo=");
 }
 
 /// Clients that abort kill the agent when its turn has not ended after two seconds.

@@ -18,6 +18,8 @@ pub struct Approvals {
     yolo: Option<Standing>,
     /// Whether only reading is allowed.
     plan: bool,
+    /// Tools that are refused in every mode.
+    denied: Vec<String>,
 }
 
 /// A standing yes, and when it ends.
@@ -60,7 +62,7 @@ pub(crate) enum Verdict {
 impl Default for Approvals {
     /// Everything is asked that the policy wants asked.
     fn default() -> Self {
-        Self { mode: PermissionMode::Interactive, yolo: None, plan: false }
+        Self { mode: PermissionMode::Interactive, yolo: None, plan: false, denied: Vec::new() }
     }
 }
 
@@ -88,13 +90,17 @@ impl Yolo {
 
     /// Whether a tool, by either of its names, needs no question.
     fn covers(&self, tool: &str) -> bool {
-        let listed = |names: &[String]| names.iter().any(|name| name == tool || name == tool_name(tool));
         match self {
             Self::All => true,
-            Self::Only(names) => listed(names),
-            Self::AllBut(names) => !listed(names),
+            Self::Only(names) => is_listed(names, tool),
+            Self::AllBut(names) => !is_listed(names, tool),
         }
     }
+}
+
+/// Whether a tool is named, by either of its names.
+fn is_listed(names: &[String], tool: &str) -> bool {
+    names.iter().any(|name| name == tool || name == tool_name(tool))
 }
 
 impl Approvals {
@@ -117,6 +123,19 @@ impl Approvals {
         self
     }
 
+    /// With tools that are refused in every mode.
+    #[must_use]
+    pub fn denying(mut self, tools: Vec<String>) -> Self {
+        self.denied = tools;
+        self
+    }
+
+    /// Without any standing yes, that of the mode included.
+    pub(crate) fn interactive(mut self) -> Self {
+        (self.mode, self.yolo) = (PermissionMode::Interactive, None);
+        self
+    }
+
     /// Planning only, or no longer.
     #[must_use]
     pub fn planning(mut self, plan: bool) -> Self {
@@ -135,7 +154,8 @@ impl Approvals {
 
     /// Whether it only holds where the policy asks before it lets something be written or run.
     pub(crate) fn needs_questions(&self) -> bool {
-        self.plan || matches!(self.mode, PermissionMode::Restricted | PermissionMode::DontAsk)
+        let refuses = matches!(self.mode, PermissionMode::Restricted | PermissionMode::DontAsk);
+        self.plan || refuses || !self.denied.is_empty()
     }
 
     /// Whether it is in force under a preset.
@@ -147,6 +167,9 @@ impl Approvals {
     pub(crate) fn verdict(&self, tool: &str, question: &Question, now: Instant) -> Verdict {
         if self.plan {
             return Verdict::Refuse("only reading is allowed while planning");
+        }
+        if is_listed(&self.denied, tool) {
+            return Verdict::Refuse("the client refuses this tool");
         }
         let standing = self.yolo.as_ref().filter(|yolo| yolo.until.is_none_or(|until| now < until));
         if standing.is_some_and(|standing| standing.yolo.covers(tool)) {
@@ -225,6 +248,22 @@ mod tests {
             assert!(matches!(with(mode).verdict("write_file", &edits, now), Verdict::Refuse(_)));
         }
         assert_eq!(Approvals::default().with_mode(PermissionMode::Other("x".to_owned())), None);
+    }
+
+    #[test]
+    fn what_a_client_refuses_is_refused_in_every_mode() {
+        let denying = Approvals::default().denying(vec!["run_command".to_owned()]);
+        let now = Instant::now();
+        for approvals in [
+            denying.clone(),
+            denying.clone().with_mode(PermissionMode::Unrestricted).unwrap(),
+            denying.clone().with_yolo(Some(Yolo::All), None),
+            denying.clone().with_yolo(Some(Yolo::All), None).interactive(),
+        ] {
+            assert!(matches!(approvals.verdict("run_command", &command(), now), Verdict::Refuse(_)));
+            assert!(approvals.needs_questions());
+        }
+        assert_eq!(denying.verdict("write_file", &command(), now), Verdict::Ask);
     }
 
     #[test]

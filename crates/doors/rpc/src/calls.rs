@@ -12,6 +12,7 @@ mod permission;
 mod prompt;
 mod session;
 mod shutdown;
+mod steps;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -52,6 +53,7 @@ pub(crate) fn router(door: &Arc<Door>) -> Router {
     let router = free::<wire::DirectoryAccessResponse, _, _>(router, door, permission::directory_response);
     let router =
         free::<wire::DirectoryAccessAcknowledged, _, _>(router, door, permission::directory_acknowledged);
+    let router = free::<wire::StepDecision, _, _>(router, door, steps::decision);
     let router = free::<wire::GetHistory, _, _>(router, door, history::list);
     let router = free::<wire::GetSession, _, _>(router, door, history::read);
     let router = held::<wire::SessionAttach, _, _, _>(router, door, session::attach);
@@ -95,7 +97,9 @@ where
 fn refused(error: &IntentError) -> ErrorObject {
     match error {
         IntentError::Busy => busy(),
-        IntentError::TooLong { .. } | IntentError::BadAnswer(_) => ErrorObject::invalid_params(error),
+        IntentError::TooLong { .. } | IntentError::TooManyImages | IntentError::BadAnswer(_) => {
+            ErrorObject::invalid_params(error)
+        }
         IntentError::Forbidden { .. } => ErrorObject::new(codes::PERMISSION_DENIED, error.to_string()),
         IntentError::Store(_) => ErrorObject::internal(error),
         _ => ErrorObject::new(codes::EXECUTION_ERROR, error.to_string()),
@@ -106,6 +110,7 @@ fn busy() -> ErrorObject {
     ErrorObject::new(codes::AGENT_BUSY, "Agent is already processing a request")
 }
 
+/// What was asked was called off, by an abort or because the connection is being closed.
 fn aborted() -> ErrorObject {
-    ErrorObject::new(codes::ABORTED, "The connection is being closed")
+    ErrorObject::new(codes::ABORTED, "The operation was aborted")
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loggia_domain::{
-    Abilities, Actor, Client, ClientId, Door as Way, Intent, ModelCatalogue, ModelName, Role, SessionId,
-    SessionQuery, StoreError, Timestamp, Workspace,
+    Abilities, Actor, Client, ClientId, Door as Way, Intent, ModelCatalogue, ModelName, Preset, Role,
+    SessionId, SessionQuery, StoreError, Timestamp, Workspace,
 };
 use loggia_engine::{Engine, EngineError, NewSession, OnLeave};
 use loggia_jsonrpc::ErrorObject;
@@ -47,6 +47,11 @@ pub(crate) enum StartError {
     /// The engine refuses.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// What the client wants refused would be allowed there without a question.
+    #[error(
+        "the session `{0}` allows more than this client may; begin a new one, or leave the restriction out"
+    )]
+    TooFree(SessionId),
 }
 
 impl StartError {
@@ -55,7 +60,7 @@ impl StartError {
         let reason = self.to_string();
         let workspace = matches!(self, Self::Engine(EngineError::Root(_) | EngineError::OwnDirectory(_)));
         let flags = matches!(self, Self::Launch(LaunchError::Yolo(_) | LaunchError::NoSuchSession(_)));
-        if workspace || flags {
+        if workspace || flags || matches!(self, Self::TooFree(_)) {
             return ErrorObject::internal(reason);
         }
         let data = json!({ "kind": "initialization_failed", "stage": "startup", "retryable": false });
@@ -164,14 +169,19 @@ impl Door {
         self.join(id, workspace, false).await
     }
 
-    /// A place on a session there is.
-    pub(crate) async fn resume(&self, id: SessionId) -> Result<Place, EngineError> {
+    /// A place on a session there is. Its preset is its own: one that allows more than this client may is not gone on with.
+    pub(crate) async fn resume(&self, id: SessionId) -> Result<Place, StartError> {
         let summary = self.parts.engine.session(id).await?;
         if summary.closed {
-            return Err(StoreError::NoSuchSession(id).into());
+            return Err(EngineError::from(StoreError::NoSuchSession(id)).into());
         }
         let workspace = self.parts.engine.workspace(summary.workspace).await?;
         let place = self.join(id, workspace, true).await?;
+        let preset = self.preset(&place).await?;
+        let fits = self.launch.preset.is_none_or(|most| preset <= most);
+        if !fits || !self.wishes().approvals.holds_under(preset) {
+            return Err(StartError::TooFree(id));
+        }
         if let Some(model) = &self.launch.model {
             let chosen = place.seat.intend(Intent::SetModel { model: ModelName(model.clone()) }).await;
             if let Err(error) = chosen {
@@ -179,6 +189,17 @@ impl Door {
             }
         }
         Ok(place)
+    }
+
+    /// The preset in force in a session.
+    pub(crate) async fn preset(&self, place: &Place) -> Result<Preset, EngineError> {
+        if let Some(preset) = place.teller().state.opened.preset {
+            return Ok(preset);
+        }
+        let (engine, workspace) = (self.parts.engine.clone(), place.workspace.id);
+        let policy = tokio::task::spawn_blocking(move || engine.policy(workspace)).await;
+        let policy = policy.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+        Ok(policy.preset)
     }
 
     async fn join(&self, id: SessionId, workspace: Workspace, resumed: bool) -> Result<Place, EngineError> {

@@ -186,7 +186,16 @@ fn approvals(arguments: &Arguments, yes: bool) -> Result<(Approvals, Option<Pres
         (None, false) => None,
         (pattern, _) => Some(Yolo::parse(pattern)?),
     };
-    let asked = Approvals::default().with_yolo(yolo, lasts.map(Duration::from_secs));
+    let yolo = yolo.or_else(|| {
+        // An entry for certain commands or paths only is no yes to the whole tool: it is asked.
+        let tools = list(arguments.value("permission-allow-list")).filter(|entry| !entry.contains(':'));
+        let tools: Vec<String> = tools.map(str::to_owned).collect();
+        (!tools.is_empty()).then_some(Yolo::Only(tools))
+    });
+    // A tool that is refused for certain commands or paths is refused: rather too much than too little.
+    let tool = |entry: &str| entry.split(':').next().unwrap_or(entry).to_owned();
+    let denied = list(arguments.value("permission-deny-list")).map(tool).collect();
+    let asked = Approvals::default().with_yolo(yolo, lasts.map(Duration::from_secs)).denying(denied);
     let read_only = matches!(arguments.value("client-context"), Some("slack" | "restricted" | "blueprint"));
     if arguments.has("dry-run") || read_only {
         return Ok((asked, Some(Preset::ReadOnly)));
@@ -202,6 +211,11 @@ fn approvals(arguments: &Arguments, yes: bool) -> Result<(Approvals, Option<Pres
     // A mode that refuses answers questions, so there must be questions.
     let preset = approvals.needs_questions().then_some(Preset::Ask);
     Ok((approvals, preset))
+}
+
+/// The entries of a list with commas.
+fn list(value: Option<&str>) -> impl Iterator<Item = &str> {
+    value.unwrap_or_default().split(',').map(str::trim).filter(|entry| !entry.is_empty())
 }
 
 fn mode(word: &str) -> Option<PermissionMode> {
@@ -275,6 +289,20 @@ mod tests {
         let by_environment = try_launch("--rpc", &[("AUTOHAND_YES", "1")]).unwrap();
         assert_eq!(by_environment.approvals.mode(), PermissionMode::Unrestricted);
         assert_eq!(try_launch("--rpc", &[("AUTOHAND_YES", "0")]).unwrap(), launch("--rpc"));
+    }
+
+    #[test]
+    fn lists_of_tools_are_allowed_and_refused() {
+        let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let denying = launch("--yes --permission-deny-list run_command,write_file:/etc/*");
+        assert_eq!(denying.preset, Some(Preset::Ask), "what is refused has to be asked");
+        let denied = named(&["run_command", "write_file"]);
+        let expected = Approvals::default().denying(denied).with_mode(PermissionMode::Unrestricted);
+        assert_eq!(Some(denying.approvals), expected);
+        let allowing = launch("--permission-allow-list run_command:ls,delete_path");
+        let only = Yolo::Only(named(&["delete_path"]));
+        assert_eq!(allowing.approvals, Approvals::default().with_yolo(Some(only), None));
+        assert_eq!(launch("--permission-allow-list run_command:ls"), launch("--rpc"));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod calls;
 mod commands;
 mod door;
 mod framing;
+mod images;
 mod kept;
 mod launch;
 mod life;

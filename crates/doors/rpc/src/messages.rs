@@ -19,7 +19,7 @@ pub(crate) fn message(item: &HistoryItem, times: &Times) -> HistoryMessage {
     let at = times.get(&item.seq).copied().unwrap_or(Timestamp(0));
     let numbered = || MessageId(format!("msg_{}", item.seq.0));
     let (id, role, content, tool_calls) = match &item.said {
-        Said::User { instruction, .. } => (numbered(), Role::User, instruction.text.clone(), None),
+        Said::User { instruction, .. } => (numbered(), Role::User, instruction.told().into_owned(), None),
         Said::Assistant { message, .. } => {
             let calls = (!message.calls.is_empty()).then(|| message.calls.iter().map(names::call).collect());
             (MessageId(message.id.to_string()), Role::Assistant, message.text.clone(), calls)

@@ -141,11 +141,9 @@ impl Claimed {
         place.teller().place.claim().then(|| Self(Some(Arc::clone(place))))
     }
 
-    /// The prompt became a turn: the place is free again when that ends.
-    pub(crate) fn became(mut self, turn: Option<loggia_domain::TurnId>) {
-        if let Some(place) = self.0.take() {
-            place.teller().place.became(turn);
-        }
+    /// The prompt became a turn: the place is free again when that ends. Says whether it was called off meanwhile.
+    pub(crate) fn became(mut self, turn: Option<loggia_domain::TurnId>) -> bool {
+        self.0.take().is_some_and(|place| place.teller().place.became(turn))
     }
 }
 

@@ -16,7 +16,10 @@ pub(crate) enum Claim {
     #[default]
     Free,
     /// A prompt that is on its way to the session, or is answered here.
-    Asking,
+    Asking {
+        /// Whether it is to come to nothing.
+        called_off: bool,
+    },
     /// A prompt that became this turn.
     Turn(TurnId),
 }
@@ -36,7 +39,7 @@ impl Place {
     pub(crate) fn claim(&mut self) -> bool {
         let free = !self.is_taken();
         if free {
-            self.claim = Claim::Asking;
+            self.claim = Claim::Asking { called_off: false };
         }
         free
     }
@@ -46,12 +49,27 @@ impl Place {
         self.claim = Claim::Free;
     }
 
-    /// The prompt became a turn, which may be over already.
-    pub(crate) fn became(&mut self, turn: Option<TurnId>) {
+    /// A prompt that is on its way is to come to nothing; false if none is.
+    pub(crate) fn call_off(&mut self) -> bool {
+        let is_asking = matches!(self.claim, Claim::Asking { .. });
+        if is_asking {
+            self.claim = Claim::Asking { called_off: true };
+        }
+        is_asking
+    }
+
+    pub(crate) fn is_called_off(&self) -> bool {
+        self.claim == Claim::Asking { called_off: true }
+    }
+
+    /// The prompt became a turn, which may be over already. Says whether it was called off meanwhile.
+    pub(crate) fn became(&mut self, turn: Option<TurnId>) -> bool {
+        let called_off = self.is_called_off();
         self.claim = match turn {
             Some(turn) if self.ended != Some(turn) => Claim::Turn(turn),
             _ => Claim::Free,
         };
+        called_off
     }
 
     /// A turn is told from here on.
@@ -96,6 +114,18 @@ mod tests {
         assert!(!place.claim());
         place.release();
         assert!(place.claim());
+    }
+
+    #[test]
+    fn a_prompt_on_its_way_can_be_called_off() {
+        let (mut place, turn) = (Place::default(), TurnId::new());
+        assert!(!place.call_off());
+        assert!(place.claim() && place.call_off() && place.is_called_off());
+        assert!(!place.claim(), "it is still there");
+        assert!(place.became(Some(turn)), "whoever made it a turn has to end it");
+        assert!(!place.call_off(), "a turn is cancelled instead");
+        place.ended(turn);
+        assert!(place.claim() && !place.is_called_off());
     }
 
     #[test]

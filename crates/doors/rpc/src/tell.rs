@@ -17,6 +17,7 @@ pub(crate) mod moment;
 pub(crate) mod names;
 mod question;
 mod said;
+mod step;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -24,7 +25,7 @@ mod turn;
 
 use std::collections::BTreeSet;
 
-use loggia_domain::{ApprovalId, ClientId, Event, EventBody, Passing, SessionId, Timestamp};
+use loggia_domain::{ApprovalId, ClientId, Event, EventBody, Passing, SessionId, Timestamp, TurnId};
 use loggia_engine::{Said as Spoken, State, Told};
 use loggia_protocol_autohand::{self as wire, AgentStatus};
 use tokio::time::Instant;
@@ -80,6 +81,8 @@ pub(crate) struct Teller {
     pub(crate) offer: Option<Offer>,
     /// What became of the batch that was decided about last.
     pub(crate) outcome: Option<Outcome>,
+    /// The turn that ended last, if it was aborted.
+    pub(crate) aborted: Option<TurnId>,
     /// Tokens of the last exchange with the model.
     used: Option<u64>,
     /// Nothing more is told.
@@ -106,6 +109,7 @@ impl Teller {
             turn: None,
             offer: None,
             outcome: None,
+            aborted: None,
             used: None,
             quiet: false,
         }
@@ -123,6 +127,7 @@ impl Teller {
             Told::Event(event) => {
                 self.event(event, ear, said);
                 self.state.apply(event);
+                self.step_done(event.at, said);
             }
             Told::Reply(piece) => self.piece(piece, ear.now, said),
             Told::Passing(passing) => match &**passing {
@@ -155,6 +160,7 @@ impl Teller {
                 self.asked(approval, call, &pending.question, (pending.at, ear), said);
             }
         }
+        self.step_done(ear.now, said);
     }
 
     fn event(&mut self, event: &Event, ear: &Ear, said: &mut Said) {
@@ -265,11 +271,15 @@ impl Teller {
 /// What tokenizers come to on code and English, within a fifth or so.
 const BYTES_PER_TOKEN: u64 = 4;
 
+/// Providers charge up to some 1,600 tokens for an image.
+const BYTES_PER_IMAGE: usize = 6400;
+
 /// How long something is that was said, in bytes.
 fn length(said: &Spoken) -> usize {
     match said {
         Spoken::User { instruction, .. } => {
-            instruction.text.len() + instruction.context.as_ref().map_or(0, |context| context.0.len())
+            let context = instruction.context.as_ref().map_or(0, |context| context.0.len());
+            instruction.text.len() + context + instruction.images.len() * BYTES_PER_IMAGE
         }
         Spoken::Context(context) => context.0.len(),
         Spoken::Assistant { message, .. } => {

@@ -25,6 +25,8 @@ pub(crate) enum Ask {
     Record(Vec<EventBody>, oneshot::Sender<Result<(), StoreError>>),
     /// Has this question been answered? Answered when it is.
     Decision(ApprovalId, oneshot::Sender<(ApprovalAnswer, Who)>),
+    /// Does the turn end after this step? Answered when somebody says so.
+    Step(u32, oneshot::Sender<bool>),
     /// Who is to do this?
     Executor { decided: Option<Who>, able: fn(&Abilities) -> bool, answer: oneshot::Sender<Executor> },
     /// A client will report on this.
@@ -87,6 +89,11 @@ impl Link {
 
     pub(crate) async fn decision(&self, approval: ApprovalId) -> Result<(ApprovalAnswer, Who), Halt> {
         self.ask(|answer| Ask::Decision(approval, answer)).await
+    }
+
+    /// Whether a turn that is taken step by step ends after this one.
+    pub(crate) async fn stops_after(&self, step: u32) -> Result<bool, Halt> {
+        self.ask(|answer| Ask::Step(step, answer)).await
     }
 
     pub(crate) async fn executor(
@@ -180,6 +187,10 @@ impl Actor {
                         self.waiting.approvals.insert(approval, answer);
                     }
                 }
+                Ok(())
+            }
+            Ask::Step(step, answer) => {
+                self.waiting.steps.ask(step, answer);
                 Ok(())
             }
             Ask::Executor { decided, able, answer } => {

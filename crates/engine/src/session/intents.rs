@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use loggia_domain::{
     Accepted, Actor as Who, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId,
-    CommandReport, EventBody, FileChange, Instruction, Intent, JsonText, ModelName, PatchId, PatchReport,
-    Question, Remember, Role, Rule, Seq, StoreError, TurnId, WhenBusy,
+    CommandReport, EventBody, FileChange, Image, Instruction, Intent, JsonText, ModelName, PatchId,
+    PatchReport, Question, Remember, Role, Rule, Seq, StoreError, TurnId, WhenBusy,
 };
 
 use crate::changes::{self, ApplyError, ApplyKind};
+use crate::engine::{MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES};
 use crate::error::IntentError;
 use crate::policy::files::PolicyFileError;
 use crate::session::actor::Actor;
@@ -34,6 +35,7 @@ impl Actor {
             Intent::UpdateContext { context } => self.update_context(context, by).await,
             Intent::Cancel { reason } => self.cancel(reason.as_deref(), by).await,
             Intent::Decide { approval, answer } => self.answer(approval, answer, by).await,
+            Intent::DecideStep { step, stop } => self.decide_step(step, stop),
             Intent::ReportPatch { patch, report } => self.report_patch(id, patch, report),
             Intent::ReportCommand { call, report } => self.report_command(id, call, report),
             Intent::Continue => self.continue_turn(by).await,
@@ -98,6 +100,14 @@ impl Actor {
         tracing::debug!(session = %self.id, %turn, reason = reason.as_deref(), "a turn is cancelled");
         self.cancel_turn(by).await?;
         Ok(Accepted { seq: self.state.last_seq, turn: Some(turn) })
+    }
+
+    /// The first word about a step counts.
+    fn decide_step(&mut self, step: u32, stop: bool) -> Result<Accepted, IntentError> {
+        if self.state.step_done() != Some(step) || !self.waiting.steps.decide(step, stop) {
+            return Err(IntentError::UnknownStep(step));
+        }
+        Ok(self.accepted())
     }
 
     async fn continue_turn(&mut self, by: Who) -> Result<Accepted, IntentError> {
@@ -360,6 +370,7 @@ fn check_size(intent: &Intent) -> Result<(), IntentError> {
         Intent::Prompt { instruction, .. } => {
             fits("the prompt", Some(&instruction.text), MAX_PROMPT)?;
             fits("the context", instruction.context.as_ref().map(|context| context.0.as_str()), MAX_PROMPT)?;
+            check_images(&instruction.images)?;
             let files = instruction.aim.iter().flat_map(|aim| &aim.files);
             match files.map(|file| file.path.len().max(1)).sum::<usize>() > MAX_COMMENT {
                 true => Err(IntentError::TooLong { what: "the list of files", limit: MAX_COMMENT }),
@@ -381,6 +392,21 @@ fn check_size(intent: &Intent) -> Result<(), IntentError> {
         Intent::Cancel { reason } => fits("the reason", reason.as_deref(), MAX_COMMENT),
         Intent::Rename { title } => fits("the title", Some(title), MAX_TITLE),
         _ => Ok(()),
+    }
+}
+
+fn check_images(images: &[Image]) -> Result<(), IntentError> {
+    if images.len() > MAX_IMAGES {
+        return Err(IntentError::TooManyImages);
+    }
+    if images.iter().map(|image| image.bytes).fold(0, u64::saturating_add) > MAX_IMAGES_BYTES {
+        let limit = usize::try_from(MAX_IMAGES_BYTES).unwrap_or(usize::MAX);
+        return Err(IntentError::TooLong { what: "the images", limit });
+    }
+    let names = images.iter().flat_map(|image| image.name.iter().chain([&image.media_type]));
+    match names.map(String::len).max().unwrap_or(0) > MAX_IMAGE_NAME {
+        true => Err(IntentError::TooLong { what: "an image's name", limit: MAX_IMAGE_NAME }),
+        false => Ok(()),
     }
 }
 

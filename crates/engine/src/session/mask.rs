@@ -22,6 +22,7 @@ pub(crate) fn masked(masker: &Masker, mut body: EventBody) -> EventBody {
         EventBody::InstructionQueued { instruction, .. } | EventBody::TurnStarted { instruction, .. } => {
             text(&mut instruction.text);
             instruction.context.iter_mut().for_each(json);
+            instruction.images.iter_mut().flat_map(|image| &mut image.name).for_each(text);
         }
         EventBody::ContextUpdated { context, .. } => json(context),
         EventBody::PlanChanged { plan } => {

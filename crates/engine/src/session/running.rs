@@ -75,6 +75,39 @@ pub(super) struct Waiting {
     pub(super) commands: HashMap<CallId, (ClientId, oneshot::Sender<CommandReport>)>,
     /// Each with the client that is to report.
     pub(super) patches: HashMap<PatchId, (ClientId, oneshot::Sender<PatchReport>)>,
+    pub(super) steps: Steps,
+}
+
+/// Whether a turn that is taken step by step goes on. The word about a step may come before the turn asks for it: whoever
+/// watches the journal sees the end of a step as soon as the turn does.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// The newest step that was decided about, and whether it is the last.
+    decided: Option<(u32, bool)>,
+    asked: Option<(u32, oneshot::Sender<bool>)>,
+}
+
+impl Steps {
+    /// Answers now or when the word comes.
+    pub(super) fn ask(&mut self, step: u32, answer: oneshot::Sender<bool>) {
+        match self.decided {
+            // A turn that has gone in the meantime is not missed.
+            Some((decided, stop)) if decided == step => drop(answer.send(stop)),
+            _ => self.asked = Some((step, answer)),
+        }
+    }
+
+    /// Takes the word about a step; false if somebody was first.
+    pub(super) fn decide(&mut self, step: u32, stop: bool) -> bool {
+        if self.decided.is_some_and(|(decided, _)| decided >= step) {
+            return false;
+        }
+        self.decided = Some((step, stop));
+        if let Some((_, answer)) = self.asked.take_if(|(asked, _)| *asked == step) {
+            let _ = answer.send(stop);
+        }
+        true
+    }
 }
 
 impl Waiting {

@@ -15,7 +15,7 @@ mod open_turn;
 mod remembering;
 mod undo;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use loggia_domain::{
@@ -402,6 +402,26 @@ impl State {
             turn.ended_by = by.cloned();
             self.cut = Some((turn, end.clone()));
         }
+    }
+
+    /// The step after which a turn that is taken step by step waits for a word; nothing if it does not.
+    pub fn step_done(&self) -> Option<u32> {
+        let turn = self.turn.as_ref().filter(|turn| turn.instruction.step_by_step)?;
+        if self.batch.as_ref().is_some_and(|batch| batch.complete) {
+            return None;
+        }
+        let mut answered = BTreeSet::new();
+        for item in self.history.items().iter().rev().take_while(|item| item.seq > turn.began_at) {
+            match &item.said {
+                Said::Tool { call, .. } => drop(answered.insert(call.id)),
+                Said::Assistant { message, .. } => {
+                    let done = message.calls.iter().all(|call| answered.contains(&call.id));
+                    return (done && !message.calls.is_empty()).then_some(turn.steps);
+                }
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Counts what a model used, for the session and its turn.

@@ -13,6 +13,7 @@ use loggia_domain::{
 };
 
 use crate::session::{HistoryItem, Said, State};
+use crate::turn::images::Images;
 use crate::turn::{Stop, Turn, context, failed, reply};
 
 /// Above this share of the window, in percent, history is compacted: what is left holds a reply and some results.
@@ -37,7 +38,7 @@ impl Turn {
         model: &Arc<dyn Model>,
         info: &ModelInfo,
     ) -> Result<bool, Stop> {
-        let said = context::estimate(&context::conversation(state.history.items()));
+        let said = context::size(state.history.items(), info);
         // Besides what was said: who the model is, the workspace's instructions at most, and the tools.
         let tools: usize =
             self.workspace.specs().iter().map(|spec| spec.parameters.0.len() + spec.description.len()).sum();
@@ -61,9 +62,9 @@ impl Turn {
     ) -> Result<(), Stop> {
         let items = state.history.items();
         // At most half of what there is: a provider may count more than we do, and less must be left afterwards.
-        let half = context::estimate(&context::conversation(items)) / 2;
+        let half = context::size(items, info) / 2;
         let room = (info.context_tokens / 100 * KEPT).min(half);
-        let Some(place) = boundary(items, room) else {
+        let Some(place) = boundary(items, room, info) else {
             return Err(failed(&loggia_domain::ModelError {
                 kind: ModelErrorKind::TooLong,
                 message: "the last step alone is too long for the model".to_owned(),
@@ -74,7 +75,10 @@ impl Turn {
         let (mut summary, usage) = self.summarise(state, model, old, info).await?;
         if let Some(turn) = state.turn.as_ref().filter(|turn| turn.began_at <= through) {
             summary.push_str("\n\nThe instruction being worked on: ");
-            summary.push_str(&turn.instruction.text);
+            summary.push_str(&turn.instruction.told());
+            if !turn.instruction.images.is_empty() {
+                summary.push_str("\n(Its images are not shown any more.)");
+            }
         }
         Ok(self.link.record(vec![EventBody::HistoryCompacted { through, summary, usage }]).await?)
     }
@@ -146,7 +150,7 @@ async fn summary_of(
 }
 
 /// Where the kept part begins: as early as its size allows, at a place where no call is parted from its result.
-fn boundary(items: &[Arc<HistoryItem>], room: u64) -> Option<usize> {
+fn boundary(items: &[Arc<HistoryItem>], room: u64, model: &ModelInfo) -> Option<usize> {
     let mut best = None;
     let mut answers = HashSet::new();
     for place in (1..items.len()).rev() {
@@ -159,7 +163,7 @@ fn boundary(items: &[Arc<HistoryItem>], room: u64) -> Option<usize> {
             }
             Said::User { .. } | Said::Context(_) | Said::Notice(_) | Said::Summary(_) => {}
         }
-        if context::estimate(&context::conversation(&items[place..])) > room && best.is_some() {
+        if context::size(&items[place..], model) > room && best.is_some() {
             break;
         }
         let begins =
@@ -174,7 +178,8 @@ fn boundary(items: &[Arc<HistoryItem>], room: u64) -> Option<usize> {
 fn render(items: &[Arc<HistoryItem>]) -> String {
     use std::fmt::Write;
     let mut text = String::new();
-    for message in context::conversation(items) {
+    // Images do not go into a summary; that they were there does.
+    for message in context::conversation(items, &Images::default()) {
         let _ = match message {
             ModelMessage::System(said) | ModelMessage::User(said) => writeln!(text, "User: {said}\n"),
             ModelMessage::Shown { text: said, images } => {

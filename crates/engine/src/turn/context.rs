@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use loggia_domain::{CodeFinding, JsonText, ModelMessage, ModelRequest, ToolCall, ToolOutcome};
+use loggia_domain::{CodeFinding, JsonText, ModelInfo, ModelMessage, ModelRequest, ToolCall, ToolOutcome};
 
 use crate::secrets::Masker;
 use crate::session::{HistoryItem, Said, State};
 use crate::turn::excerpt::{Excerpt, tell};
+use crate::turn::images::Images;
 use crate::turn::{Stop, Turn};
 
 /// What every model is told first.
@@ -24,12 +25,12 @@ impl Turn {
         &self,
         state: &State,
         found: Vec<CodeFinding>,
-        window: u64,
+        model: &ModelInfo,
     ) -> Result<ModelRequest, Stop> {
         let judge = self.workspace.judge(&self.shared, state).await?;
         let mut instructions = self.workspace.instructions(&self.shared, Arc::clone(&judge)).await;
         // A byte for each token of the window: a quarter of it.
-        let most = usize::try_from(window).unwrap_or(usize::MAX);
+        let most = usize::try_from(model.context_tokens).unwrap_or(usize::MAX);
         instructions.truncate(instructions.floor_char_boundary(most));
         let masker = &self.shared.masker;
         let instructions = masker.mask(&instructions);
@@ -37,7 +38,8 @@ impl Turn {
         let mut messages = vec![ModelMessage::System(system(&instructions, state))];
         let mut said = masked(&self.shared.masker, state.history.items());
         self.add_gathered(state, &mut said);
-        messages.extend(conversation(&said));
+        let images = Images::load(&self.shared.parts.store, &said, model.abilities.images).await;
+        messages.extend(conversation(&said, &images));
         // A model is never left with its own words last.
         if matches!(messages.last(), Some(ModelMessage::Assistant { .. })) {
             messages
@@ -95,7 +97,7 @@ pub(super) fn masked(masker: &Masker, items: &[Arc<HistoryItem>]) -> Vec<Arc<His
 
 /// What was said, as messages. Providers want the results of calls right after the reply that made them: what was
 /// said in between comes after them. A call that never got a result gets one that says so.
-pub(super) fn conversation(items: &[Arc<HistoryItem>]) -> Vec<ModelMessage> {
+pub(super) fn conversation(items: &[Arc<HistoryItem>], images: &Images) -> Vec<ModelMessage> {
     let mut messages = Vec::with_capacity(items.len());
     let (mut open, mut between): (Vec<&ToolCall>, Vec<ModelMessage>) = (Vec::new(), Vec::new());
     for item in items {
@@ -106,13 +108,13 @@ pub(super) fn conversation(items: &[Arc<HistoryItem>]) -> Vec<ModelMessage> {
                 messages.append(&mut between);
                 open.extend(&message.calls);
             }
-            said if !open.is_empty() => {
-                between.push(self::message(said));
+            _ if !open.is_empty() => {
+                between.push(self::message(item, images));
                 continue;
             }
             _ => {}
         }
-        messages.push(message(&item.said));
+        messages.push(message(item, images));
         if open.is_empty() {
             messages.append(&mut between);
         }
@@ -127,10 +129,11 @@ fn unanswered(call: &ToolCall) -> ModelMessage {
     ModelMessage::ToolResult { call: call.clone(), output, failed }
 }
 
-fn message(said: &Said) -> ModelMessage {
-    match said {
+fn message(item: &HistoryItem, images: &Images) -> ModelMessage {
+    match &item.said {
         Said::User { instruction, .. } => {
-            ModelMessage::User(with_context(&instruction.text, instruction.context.as_ref()))
+            let text = with_context(&instruction.text, instruction.context.as_ref());
+            images.message(item.seq, instruction, text)
         }
         Said::Context(context) => {
             ModelMessage::User(with_context("The client's surroundings changed.", Some(context)))
@@ -172,8 +175,13 @@ fn findings(found: Vec<CodeFinding>, masker: &Masker) -> Vec<Excerpt> {
     found.into_iter().map(masked).collect()
 }
 
+/// A rough count of the tokens that a part of the history takes.
+pub(super) fn size(items: &[Arc<HistoryItem>], model: &ModelInfo) -> u64 {
+    estimate(&conversation(items, &Images::counted(items, model.abilities.images)))
+}
+
 /// A rough count of tokens: four bytes each, and a little for every message's frame.
-pub(super) fn estimate(messages: &[ModelMessage]) -> u64 {
+fn estimate(messages: &[ModelMessage]) -> u64 {
     let bytes = |message: &ModelMessage| match message {
         ModelMessage::System(text) | ModelMessage::User(text) => text.len(),
         ModelMessage::Shown { text, images } => text.len() + images.len() * BYTES_PER_IMAGE,

@@ -30,7 +30,7 @@ mod tests_of;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::{Aim, EventBody, Purpose, RetrievalStage, Seq, ToolCall, ToolContext};
+use loggia_domain::{Aim, EventBody, ModelInfo, Purpose, RetrievalStage, Seq, ToolCall, ToolContext};
 
 use crate::session::State;
 use crate::turn::excerpt::{Excerpt, tell};
@@ -80,10 +80,10 @@ impl Gathered {
 
 impl Turn {
     /// What the model is told besides the instruction for as long as the turn lasts; empty if nothing belongs to it.
-    pub(super) async fn gather(&self, state: &State, window: u64) -> Result<String, Stop> {
+    pub(super) async fn gather(&self, state: &State, model: &ModelInfo) -> Result<String, Stop> {
         let Some(turn) = &state.turn else { return Ok(String::new()) };
         let Some(aim) = &turn.instruction.aim else { return Ok(String::new()) };
-        let room = self.room(state, window);
+        let room = room(state, model);
         if room < LEAST {
             return Ok(String::new());
         }
@@ -124,14 +124,6 @@ impl Turn {
             tell(&masker.mask(&heading), &excerpts[..masked], room)
         });
         Ok(told.await.unwrap_or_default())
-    }
-
-    /// How much may be told: a quarter of the window, and half of what is left of it.
-    fn room(&self, state: &State, window: u64) -> usize {
-        let said = context::estimate(&context::conversation(state.history.items()));
-        let left = window.saturating_sub(said).saturating_mul(context::BYTES_PER_TOKEN) / 2;
-        // A byte for each token of the window: a quarter of it.
-        usize::try_from(left.min(window)).unwrap_or(usize::MAX).min(MOST)
     }
 
     /// Looks at files where that may block.
@@ -190,6 +182,15 @@ impl Turn {
         let prepared = self.workspace.tool(&call.tool).ok()?.prepare(&call.arguments).ok()?;
         prepared.demand().command.map(|command| command.line)
     }
+}
+
+/// How much may be told: a quarter of the window, and half of what is left of it.
+fn room(state: &State, model: &ModelInfo) -> usize {
+    let window = model.context_tokens;
+    let said = context::size(state.history.items(), model);
+    let left = window.saturating_sub(said).saturating_mul(context::BYTES_PER_TOKEN) / 2;
+    // A byte for each token of the window: a quarter of it.
+    usize::try_from(left.min(window)).unwrap_or(usize::MAX).min(MOST)
 }
 
 /// The beginning of a command line, on one line.

@@ -153,7 +153,8 @@ mod tests {
         let cli = Cli::try_parse_from(["loggia", "serve"]).unwrap();
         let Command::Serve(arguments) = &cli.command else { panic!("another command") };
         let endpoint = config.otlp_endpoint().map(str::to_owned);
-        let looks = (config.color(), config.log_level(), config.log_format());
+        let rpc: Vec<&str> = config.rpc_flags().collect();
+        let looks = (config.color(), config.log_level(), config.log_format(), rpc);
         format!("{:?} {looks:?} {endpoint:?}", settings(&config, arguments, Starter::Stays))
     }
 

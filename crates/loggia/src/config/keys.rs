@@ -133,6 +133,26 @@ pub(crate) static UI_COLOR: Key = Key {
     workspace: WorkspaceRule::Free,
 };
 
+/// Whether clients of the rpc door are shown changes first.
+pub(crate) static RPC_PREVIEW: Key = Key {
+    path: "rpc.preview",
+    kind: ValueType::Switch,
+    default: Value::Switch(false),
+    doc: "Whether `loggia rpc` shows changes of files to its client before they are written, as `--preview` does. A client that never decides about them gets nothing written.",
+    used_by: "`loggia rpc`",
+    workspace: WorkspaceRule::Never("it is up to whoever starts the client"),
+};
+
+/// Whether questions of the rpc door expire.
+pub(crate) static RPC_PERMISSION_TIMERS: Key = Key {
+    path: "rpc.permission_timers",
+    kind: ValueType::Switch,
+    default: Value::Switch(false),
+    doc: "Whether questions that the client of `loggia rpc` does not acknowledge within 30 seconds, or does not answer within an hour, count as refused, as with `--permission-timers`.",
+    used_by: "`loggia rpc`",
+    workspace: WorkspaceRule::Never("it is up to whoever starts the client"),
+};
+
 /// The model new sessions begin with.
 pub(crate) static MODEL_DEFAULT: Key = Key {
     path: "model.default",
@@ -363,6 +383,8 @@ pub(crate) static ALL: &[&Key] = &[
     &LOG_LEVEL,
     &LOG_FORMAT,
     &UI_COLOR,
+    &RPC_PREVIEW,
+    &RPC_PERMISSION_TIMERS,
     &MODEL_DEFAULT,
     &POLICY_PRESET,
     &POLICY_APPROVAL_TIMEOUT_S,
@@ -376,8 +398,16 @@ pub(crate) static ALL: &[&Key] = &[
 ];
 
 /// Keys that a command follows itself, or passes on with a new session. All others are the server's.
-pub(crate) static OF_COMMANDS: &[&Key] =
-    &[&LOG_LEVEL, &LOG_FORMAT, &UI_COLOR, &MODEL_DEFAULT, &POLICY_PRESET, &ENDPOINT_KEY_VARIABLE];
+pub(crate) static OF_COMMANDS: &[&Key] = &[
+    &LOG_LEVEL,
+    &LOG_FORMAT,
+    &UI_COLOR,
+    &RPC_PREVIEW,
+    &RPC_PERMISSION_TIMERS,
+    &MODEL_DEFAULT,
+    &POLICY_PRESET,
+    &ENDPOINT_KEY_VARIABLE,
+];
 
 const fn text(text: &'static str) -> Value {
     Value::Text(Cow::Borrowed(text))

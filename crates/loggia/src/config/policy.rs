@@ -44,7 +44,7 @@ fn limit(settings: &[Setting], key: &Key) -> Option<u64> {
     }
 }
 
-fn switch(settings: &[Setting], key: &Key) -> bool {
+pub(super) fn switch(settings: &[Setting], key: &Key) -> bool {
     matches!(value(settings, key), Some(Value::Switch(true)))
 }
 

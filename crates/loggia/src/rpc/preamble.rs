@@ -57,6 +57,12 @@ impl Preamble {
         }
     }
 
+    /// With more words on the command line.
+    pub(crate) fn with_flags(mut self, flags: impl Iterator<Item = &'static str>) -> Self {
+        self.argv.extend(flags.map(str::to_owned));
+        self
+    }
+
     /// As one line.
     pub(crate) fn line(&self) -> Vec<u8> {
         let mut line = serde_json::to_vec(self).expect("texts and numbers can always be written");

@@ -18,6 +18,8 @@ fn all_settings_are_shown_with_where_they_came_from() {
     log.level                  "error"           --log-level
     log.format                 "text"            default
     ui.color                   "auto"            default
+    rpc.preview                false             default
+    rpc.permission_timers      false             default
     model.default              ""                default
     policy.preset              "read-only"       --set
     policy.approval_timeout_s  "none"            default

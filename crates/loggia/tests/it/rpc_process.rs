@@ -74,6 +74,23 @@ fn it_is_the_agent_under_the_name_that_clients_look_for() {
 }
 
 #[test]
+fn the_configuration_shows_changes_before_they_are_written() {
+    for way in WAYS {
+        let stage = AutoStage::playing(WRITE);
+        let mut command = stage.0.command(way);
+        command.arg("--yes").env("LOGGIA_RPC_PREVIEW", "true");
+        let mut agent = Agent::start(command);
+        agent.prompt();
+        let batch = agent.until("changesBatchEnd")["batchId"].clone();
+        agent.until("turnEnd");
+        assert!(!stage.0.path("project/greeting.txt").exists());
+        let decided = agent.call("changesDecision", json!({"batchId": batch, "action": "accept_all"}));
+        assert_eq!(decided, json!({"success": true, "appliedCount": 1, "skippedCount": 0}));
+        assert_eq!(stage.0.read("project/greeting.txt"), "hello\n");
+    }
+}
+
+#[test]
 fn an_agent_of_its_own_keeps_nothing() {
     let stage = AutoStage::playing(WRITE);
     let mut agent = agent(&stage, &["rpc", "--ephemeral", "--yes"]);

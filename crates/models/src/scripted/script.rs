@@ -17,6 +17,8 @@ const CONTEXT_TOKENS: u64 = 200_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     pub(super) context_tokens: u64,
+    /// Whether the model can look at images.
+    pub(super) images: bool,
     pub(super) replies: Vec<Reply>,
 }
 
@@ -65,9 +67,10 @@ impl Script {
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let mut fields = Fields::parse(text, "a script")?;
         let context_tokens = fields.take("context_tokens")?.unwrap_or(CONTEXT_TOKENS);
+        let images = fields.take("images")?.unwrap_or(false);
         let replies = fields.tables("reply", "a reply")?.into_iter().map(reply).collect::<Result<_, _>>()?;
         fields.finish()?;
-        Ok(Self { context_tokens, replies })
+        Ok(Self { context_tokens, images, replies })
     }
 }
 

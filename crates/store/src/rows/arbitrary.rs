@@ -8,10 +8,10 @@
 use loggia_domain::{
     Actor, Aim, AimedFile, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget,
     CallId, CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor,
-    FileChange, FileChangeKind, FileState, Hunk, Instruction, JsonText, MessageId, ModelName, ObservedChange,
-    Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember, RetrievalStage, Risk,
-    Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage,
-    WorkspaceId,
+    FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId, ModelName,
+    ObservedChange, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember,
+    RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome,
+    TurnEnd, TurnFailure, Usage, WorkspaceId,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -247,8 +247,22 @@ fn executor() -> BoxedStrategy<Executor> {
 }
 
 fn instruction() -> BoxedStrategy<Instruction> {
-    (text(), option::of(json()), option::of(aim()), any::<bool>())
-        .prop_map(|(text, context, aim, preview)| Instruction { text, context, aim, preview })
+    let images = vec(image(), 0..3);
+    (text(), option::of(json()), option::of(aim()), any::<bool>(), images, any::<bool>())
+        .prop_map(|(text, context, aim, preview, images, step_by_step)| Instruction {
+            text,
+            context,
+            aim,
+            preview,
+            images,
+            step_by_step,
+        })
+        .boxed()
+}
+
+fn image() -> BoxedStrategy<Image> {
+    (hash(), text(), any::<u64>(), option::of(text()))
+        .prop_map(|(hash, media_type, bytes, name)| Image { hash, media_type, bytes, name })
         .boxed()
 }
 

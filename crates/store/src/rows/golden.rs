@@ -5,10 +5,10 @@
 use loggia_domain::{
     Actor, Aim, AimedFile, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget,
     CallId, CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor,
-    FileChange, FileChangeKind, FileState, Hunk, Instruction, JsonText, MessageId, ModelName, ObservedChange,
-    Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember, RetrievalStage, Risk,
-    Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage,
-    WorkspaceId,
+    FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId, ModelName,
+    ObservedChange, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember,
+    RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome,
+    TurnEnd, TurnFailure, Usage, WorkspaceId,
 };
 
 /// An event, and the kind and the data of its row.
@@ -36,7 +36,7 @@ fn aims() -> Vec<Sample> {
         let files = spot.map(|spot| AimedFile { path: "a.rs".to_owned(), spot: Some(spot) });
         let files = files.into_iter().chain([AimedFile { path: "b.rs".to_owned(), spot: None }]).collect();
         let aim = Some(Aim { purpose, files, has_output: spot.is_none() });
-        let instruction = Instruction { text: "go".to_owned(), context: None, aim, preview: false };
+        let instruction = Instruction { text: "go".to_owned(), aim, ..Instruction::default() };
         (EventBody::InstructionQueued { instruction, by: Actor::Engine }, "instruction_queued", data)
     };
     vec![
@@ -148,6 +148,12 @@ fn sessions() -> Vec<Sample> {
 }
 
 fn turns() -> Vec<Sample> {
+    let image = |byte, name: Option<&str>| Image {
+        hash: ContentHash([byte; 32]),
+        media_type: "image/png".to_owned(),
+        bytes: 7,
+        name: name.map(str::to_owned),
+    };
     let retrieved = |stage, results| EventBody::Retrieved { stage, results };
     vec![
         (
@@ -155,8 +161,8 @@ fn turns() -> Vec<Sample> {
                 instruction: Instruction {
                     text: "tidy\u{0} up".to_owned(),
                     context: Some(JsonText("{ \"open\": [] }".to_owned())),
-                    aim: None,
                     preview: true,
+                    ..Instruction::default()
                 },
                 by: Actor::Engine,
                 queued: Some(Seq(5)),
@@ -166,7 +172,7 @@ fn turns() -> Vec<Sample> {
         ),
         (
             EventBody::TurnStarted {
-                instruction: Instruction { text: String::new(), context: None, aim: None, preview: false },
+                instruction: Instruction { text: String::new(), ..Instruction::default() },
                 by: Actor::Engine,
                 queued: None,
             },
@@ -175,16 +181,25 @@ fn turns() -> Vec<Sample> {
         ),
         (
             EventBody::InstructionQueued {
-                instruction: Instruction {
-                    text: "then test".to_owned(),
-                    context: None,
-                    aim: None,
-                    preview: false,
-                },
+                instruction: Instruction { text: "then test".to_owned(), ..Instruction::default() },
                 by: Actor::Engine,
             },
             "instruction_queued",
             r#"{"instruction":{"text":"then test","preview":false},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::TurnStarted {
+                instruction: Instruction {
+                    text: "look".to_owned(),
+                    images: vec![image(1, Some("shot.png")), image(2, None)],
+                    step_by_step: true,
+                    ..Instruction::default()
+                },
+                by: Actor::Engine,
+                queued: None,
+            },
+            "turn_started",
+            r#"{"instruction":{"text":"look","preview":false,"images":[{"hash":"0101010101010101010101010101010101010101010101010101010101010101","media_type":"image/png","bytes":7,"name":"shot.png"},{"hash":"0202020202020202020202020202020202020202020202020202020202020202","media_type":"image/png","bytes":7}],"step_by_step":true},"by":{"engine":{}}}"#,
         ),
         (
             EventBody::ContextUpdated { context: JsonText("{ \"open\": [] }".to_owned()), by: Actor::Engine },

@@ -118,7 +118,7 @@ fn fields_of_a_newer_version_are_ignored_inside_pieces() {
     );
     check_tolerated(
         "turn_started",
-        r#"{"instruction":{"text":"x","preview":false,"images":[]},"by":{"policy":{"rule":"r"}}}"#,
+        r#"{"instruction":{"text":"x","preview":false,"sounds":[]},"by":{"policy":{"rule":"r"}}}"#,
         r#"{"instruction":{"text":"x","preview":false},"by":{"policy":{}}}"#,
     );
 }

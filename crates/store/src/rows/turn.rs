@@ -4,8 +4,8 @@
 //! Invariant: conversions name every field on both sides, so that none is dropped in silence.
 
 use loggia_domain::{
-    AssistantMessage, EventBody, Instruction, JsonText, MessageId, Plan, PlanStep, RetrievalStage, Seq,
-    TurnEnd, TurnFailure,
+    AssistantMessage, ContentHash, EventBody, Image, Instruction, JsonText, MessageId, Plan, PlanStep,
+    RetrievalStage, Seq, TurnEnd, TurnFailure,
 };
 use serde::{Deserialize, Serialize};
 
@@ -129,21 +129,57 @@ pub(super) struct StoredInstruction<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     aim: Option<StoredAim<'a>>,
     preview: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    images: Vec<StoredImage<'a>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    step_by_step: bool,
 }
 
 impl<'a> From<&'a Instruction> for StoredInstruction<'a> {
     fn from(instruction: &'a Instruction) -> Self {
-        let Instruction { text, context, aim, preview } = instruction;
-        let context = context.as_ref().map(|json| (&json.0).into());
-        Self { text: text.into(), context, aim: aim.as_ref().map(Into::into), preview: *preview }
+        let Instruction { text, context, aim, preview, images, step_by_step } = instruction;
+        Self {
+            text: text.into(),
+            context: context.as_ref().map(|json| (&json.0).into()),
+            aim: aim.as_ref().map(Into::into),
+            preview: *preview,
+            images: list(images),
+            step_by_step: *step_by_step,
+        }
     }
 }
 
 impl From<StoredInstruction<'_>> for Instruction {
     fn from(row: StoredInstruction<'_>) -> Self {
-        let StoredInstruction { text, context, aim, preview } = row;
+        let StoredInstruction { text, context, aim, preview, images, step_by_step } = row;
         let context = context.map(|json| JsonText(json.into()));
-        Self { text: text.into(), context, aim: aim.map(Into::into), preview }
+        let (aim, images) = (aim.map(Into::into), unlist(images));
+        Self { text: text.into(), context, aim, preview, images, step_by_step }
+    }
+}
+
+/// An image that goes with an instruction; its bytes are a blob.
+#[derive(Serialize, Deserialize)]
+struct StoredImage<'a> {
+    hash: Text<ContentHash>,
+    media_type: Str<'a>,
+    bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<Str<'a>>,
+}
+
+impl<'a> From<&'a Image> for StoredImage<'a> {
+    fn from(image: &'a Image) -> Self {
+        let Image { hash, media_type, bytes, name } = image;
+        let name = name.as_ref().map(Into::into);
+        Self { hash: Text(*hash), media_type: media_type.into(), bytes: *bytes, name }
+    }
+}
+
+impl From<StoredImage<'_>> for Image {
+    fn from(row: StoredImage<'_>) -> Self {
+        let StoredImage { hash, media_type, bytes, name } = row;
+        Self { hash: hash.0, media_type: media_type.into(), bytes, name: name.map(Into::into) }
     }
 }
 

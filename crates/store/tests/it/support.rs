@@ -38,7 +38,7 @@ pub(crate) fn opened(workspace: WorkspaceId, at: i64) -> NewEvent {
 }
 
 pub(crate) fn started(text: &str, at: i64) -> NewEvent {
-    let instruction = Instruction { text: text.to_owned(), context: None, aim: None, preview: false };
+    let instruction = Instruction { text: text.to_owned(), ..Instruction::default() };
     NewEvent {
         at: Timestamp(at),
         turn: Some(TurnId::new()),

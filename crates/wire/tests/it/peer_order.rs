@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use loggia_jsonrpc::{Dialect, ErrorObject};
+use loggia_testkit::Writes;
 use loggia_wire::peer::{CallError, CloseReason, Limits, Notice, PER_CALL, Peer, Router};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Semaphore;
@@ -362,35 +363,6 @@ async fn handlers_do_not_outlive_their_connection() {
     assert!(*dropped.lock().unwrap());
 }
 
-/// Keeps every write apart from the others.
-#[derive(Clone, Default)]
-struct Writes(Arc<Mutex<Vec<String>>>);
-
-impl tokio::io::AsyncWrite for Writes {
-    fn poll_write(
-        self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-        bytes: &[u8],
-    ) -> std::task::Poll<std::io::Result<usize>> {
-        self.0.lock().unwrap().push(String::from_utf8(bytes.to_vec()).unwrap());
-        std::task::Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(
-        self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<std::io::Result<()>> {
-        std::task::Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(
-        self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<std::io::Result<()>> {
-        std::task::Poll::Ready(Ok(()))
-    }
-}
-
 /// With no room for more than one message at a time, three that are told one by one need three writes.
 #[tokio::test]
 async fn what_is_told_together_is_one_write() {
@@ -408,7 +380,7 @@ async fn what_is_told_together_is_one_write() {
     peer.tell(&notices).await.unwrap();
     peer.close();
     task.await.unwrap();
-    let writes = writes.0.lock().unwrap();
+    let writes = writes.all();
     let lines: Vec<usize> = writes.iter().map(|write| write.lines().count()).collect();
     assert_eq!(lines, [1, 1, 1, 3]);
     assert!(writes[3].starts_with(r#"{"jsonrpc":"2.0","method":"told","params":4}"#), "{}", writes[3]);

@@ -379,7 +379,7 @@ impl<'a> Stage<'a> {
         match what {
             What::Prompt { who, program, preview, queue } => {
                 let text = self.puppet.learn(program);
-                let instruction = Instruction { text, context: None, aim: None, preview: *preview };
+                let instruction = Instruction { text, preview: *preview, ..Instruction::default() };
                 let when_busy = if *queue { WhenBusy::Queue } else { WhenBusy::Refuse };
                 self.intend(life, *who, Intent::Prompt { instruction, when_busy }).await;
             }

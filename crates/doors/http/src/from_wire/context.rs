@@ -35,7 +35,7 @@ pub(crate) fn prompt(message: UserMessage, unsaved: Option<&Buffer>, when_busy: 
     notes.extend(unsaved_notes(&context, unsaved));
     let aim = command.and_then(|command| slash::aim(&command, &context));
     let context = json_text(&context, notes);
-    let instruction = Instruction { text: message.message, context, aim, preview: false };
+    let instruction = Instruction { text: message.message, context, aim, ..Instruction::default() };
     Intent::Prompt { instruction, when_busy }
 }
 

@@ -82,9 +82,10 @@ impl From<IntentError> for Problem {
         let kind = match error {
             IntentError::Store(error) => return error.into(),
             IntentError::Forbidden { .. } => ProblemType::Forbidden,
-            IntentError::UnknownApproval(_) | IntentError::UnknownPatch(_) | IntentError::UnknownCall(_) => {
-                ProblemType::NotFound
-            }
+            IntentError::UnknownApproval(_)
+            | IntentError::UnknownPatch(_)
+            | IntentError::UnknownCall(_)
+            | IntentError::UnknownStep(_) => ProblemType::NotFound,
             IntentError::Busy
             | IntentError::NothingRuns
             | IntentError::NothingToContinue
@@ -95,7 +96,9 @@ impl From<IntentError> for Problem {
             | IntentError::AlreadyDecided { .. }
             | IntentError::NotYours
             | IntentError::Closed => ProblemType::Conflict,
-            IntentError::BadAnswer(_) | IntentError::TooLong { .. } => ProblemType::InvalidBody,
+            IntentError::BadAnswer(_) | IntentError::TooLong { .. } | IntentError::TooManyImages => {
+                ProblemType::InvalidBody
+            }
             IntentError::Overloaded | IntentError::Gone => {
                 return Self::of(ProblemType::Unavailable, error.to_string()).retry_after(BUSY_SECONDS);
             }

@@ -41,6 +41,7 @@ pub(crate) fn refusal(error: &IntentError) -> ErrorBody {
         IntentError::UnknownPatch(id) => unknown("nobody waits for a report on", &id.to_string()),
         IntentError::UnknownCall(id) => unknown("nobody waits for a report on", &command_id(*id)),
         IntentError::NothingRuns
+        | IntentError::UnknownStep(_)
         | IntentError::NothingToContinue
         | IntentError::NothingToUndo { .. }
         | IntentError::NothingToRedo { .. } => plain(ErrorCode::UnknownRequest, true),
@@ -57,7 +58,7 @@ pub(crate) fn refusal(error: &IntentError) -> ErrorBody {
             }
         }
         IntentError::BadAnswer(expected) => invalid("", expected.clone()),
-        IntentError::TooLong { .. } => invalid("", error.to_string()),
+        IntentError::TooLong { .. } | IntentError::TooManyImages => invalid("", error.to_string()),
         IntentError::Conflict { .. }
         | IntentError::Unwritable(_)
         | IntentError::Gone

@@ -62,7 +62,7 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
         | EventBody::TurnStarted { instruction, by, queued: None } => {
             vec![ServerMessage::ClientEcho(wire::ClientEcho {
                 from: actor_name(by).to_owned(),
-                message: instruction.text.clone(),
+                message: instruction.told().into_owned(),
                 stamp: stamp.clone(),
             })]
         }

@@ -113,7 +113,7 @@ impl Story {
 
     pub(crate) fn prompt(&mut self, by: Actor, text: &str) -> &mut Self {
         self.turn = Some(TurnId::from_bytes([7; 16]));
-        let instruction = Instruction { text: text.to_owned(), context: None, aim: None, preview: false };
+        let instruction = Instruction { text: text.to_owned(), ..Instruction::default() };
         self.tell(EventBody::TurnStarted { instruction, by, queued: None })
     }
 
@@ -582,7 +582,7 @@ fn what_passes_between_events_has_no_number() {
 fn nobody_hears_its_own_words() {
     let mut story = Story::new();
     story.prompt(actor(2, "editor"), "go");
-    let instruction = Instruction { text: "then this".to_owned(), context: None, aim: None, preview: false };
+    let instruction = Instruction { text: "then this".to_owned(), ..Instruction::default() };
     story.tell(EventBody::InstructionQueued { instruction: instruction.clone(), by: actor(3, "page") });
     let queued = Some(Seq(story.events.len() as u64));
     story.done(TurnEnd::Done);
@@ -594,6 +594,24 @@ fn nobody_hears_its_own_words() {
     assert_eq!(echoes(stranger()), 2);
     assert_eq!(echoes(Listener::new(client(2, "editor"))), 1);
     assert_eq!(echoes(Listener::new(client(3, "page"))), 1);
+}
+
+/// The protocol has no place for images; that there are some is told.
+#[test]
+fn images_of_another_client_are_told_by_name() {
+    let image = loggia_domain::Image {
+        hash: loggia_domain::ContentHash::of(b"x"),
+        media_type: "image/png".to_owned(),
+        bytes: 1,
+        name: Some("shot.png".to_owned()),
+    };
+    let instruction = Instruction { text: "Look.".to_owned(), images: vec![image], ..Instruction::default() };
+    let mut story = Story::new();
+    story.turn = Some(TurnId::from_bytes([7; 16]));
+    story.tell(EventBody::TurnStarted { instruction, by: actor(3, "page"), queued: None });
+    let told = story.told(stranger(), Manners::default(), 0, 0);
+    let echo = told.iter().find(|text| text.contains("client.echo")).unwrap();
+    assert!(echo.contains(r#""message":"[Image #1: shot.png]\nLook.""#), "{echo}");
 }
 
 #[test]

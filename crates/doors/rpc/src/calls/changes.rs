@@ -8,7 +8,7 @@ use loggia_jsonrpc::ErrorObject;
 use loggia_protocol_autohand::{ChangesDecisionParams, ChangesDecisionResult};
 use loggia_wire::peer::Context;
 
-use crate::calls::refused;
+use crate::calls::{aborted, refused};
 use crate::door::Door;
 
 /// What is said of a batch that cannot be decided about.
@@ -44,5 +44,5 @@ pub(super) async fn decision(
         let outcome = teller.outcome.as_ref().filter(|outcome| outcome.batch == params.batch_id)?;
         Some(outcome.result(strangers.clone()))
     });
-    decided.await.ok_or_else(|| ErrorObject::internal("the session ended before the changes were written"))
+    decided.await.ok_or_else(aborted)
 }

@@ -20,6 +20,10 @@ pub(super) async fn abort(door: Arc<Door>, _: Context, _: NoParams) -> Result<Su
     if !place.teller().place.is_taken() {
         return Ok(SuccessResult { success: false });
     }
+    // A prompt that has not become a turn yet never does.
+    if place.teller().place.call_off() {
+        place.has_told();
+    }
     let reason = Some("the client aborted it".to_owned());
     match place.seat.intend(Intent::Cancel { reason }).await {
         // Cancelled before, and its end is on its way to the client: it is active for the client all the same.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::Preset;
 use loggia_jsonrpc::{ErrorObject, FieldError};
 use loggia_protocol_autohand::{
     ApplyFlagSettingsParams, ApplyFlagSettingsResult, MaxThinkingTokensSetParams, MaxThinkingTokensSetResult,
@@ -45,23 +44,12 @@ pub(super) async fn plan_mode(
 
 /// Sets how much is asked, if that can hold here: what refuses questions needs a policy that asks them.
 async fn set(door: &Door, wanted: Approvals) -> Result<bool, ErrorObject> {
-    let holds = !wanted.needs_questions() || wanted.holds_under(preset(door).await?);
+    let preset = door.preset(&door.place()).await.map_err(ErrorObject::internal)?;
+    let holds = wanted.holds_under(preset);
     if holds {
         door.wishes().approvals = wanted;
     }
     Ok(holds)
-}
-
-/// The preset in force.
-async fn preset(door: &Door) -> Result<Preset, ErrorObject> {
-    let place = door.place();
-    if let Some(preset) = place.teller().state.opened.preset {
-        return Ok(preset);
-    }
-    let (engine, workspace) = (door.parts.engine.clone(), place.workspace.id);
-    let policy = tokio::task::spawn_blocking(move || engine.policy(workspace)).await;
-    let policy = policy.map_err(ErrorObject::internal)?.map_err(ErrorObject::internal)?;
-    Ok(policy.preset)
 }
 
 pub(super) async fn flag_settings(
@@ -128,7 +116,7 @@ pub(super) async fn yolo(
     // An empty pattern takes every standing yes back, also that of the mode.
     if pattern.is_empty() {
         let mut wishes = door.wishes();
-        wishes.approvals = Approvals::default().planning(wishes.approvals.is_planning());
+        wishes.approvals = wishes.approvals.clone().interactive();
         return Ok(YoloSetResult { success: true, expires_in: None });
     }
     let yolo = Yolo::parse(Some(pattern))

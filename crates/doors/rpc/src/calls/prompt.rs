@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{ApprovalAnswer, ApprovalScope, Intent, Remember, Timestamp, WhenBusy};
+use loggia_domain::{ApprovalAnswer, ApprovalScope, Image, Intent, Remember, Timestamp, TurnId, WhenBusy};
 use loggia_jsonrpc::ErrorObject;
-use loggia_protocol_autohand::{PromptParams, SuccessResult};
+use loggia_protocol_autohand::{ErrorParams, ImageAttachment, PromptParams, SuccessResult, codes};
 use loggia_wire::peer::Context;
 use tokio::sync::OwnedMutexGuard;
 
@@ -29,18 +29,22 @@ pub(super) async fn prompt(
     }
 }
 
-async fn begin(door: Arc<Door>, context: Context, params: PromptParams) -> Result<Held, ErrorObject> {
+async fn begin(door: Arc<Door>, context: Context, mut params: PromptParams) -> Result<Held, ErrorObject> {
     params.check().map_err(ErrorObject::invalid_params)?;
     let place = door.place();
     let claimed = Claimed::take(&place).ok_or_else(busy)?;
     if commands::command(&params.message).is_some() {
         let held = door.hold().await;
         commands::start(&door, Arc::clone(&place), context.peer, params.message, claimed);
-        return Ok(after_turn(&door, &place, held).await);
+        return after_turn(&door, &place, None, held).await;
     }
     withdraw_batch(&place).await;
+    let (images, errors) = tokio::select! {
+        images = images(&door, &place, params.images.take()) => images?,
+        _ = place.until(|teller| teller.place.is_called_off().then_some(())) => return Err(aborted()),
+    };
     let held = door.hold().await;
-    if door.is_closing() {
+    if door.is_closing() || place.teller().place.is_called_off() {
         return Err(aborted());
     }
     let preview = {
@@ -48,23 +52,50 @@ async fn begin(door: Arc<Door>, context: Context, params: PromptParams) -> Resul
         // Who only plans collects nothing: what would be written is refused, and the model told so.
         wishes.preview && !wishes.approvals.is_planning()
     };
-    let sees = place.teller().model.sees;
-    let (instruction, errors) = instruction(params, preview, sees, Timestamp::now());
     place.teller().preface = errors;
+    let instruction = instruction(params, preview, images);
     let prompt = Intent::Prompt { instruction, when_busy: WhenBusy::Refuse };
     let accepted = place.seat.intend(prompt).await.map_err(|error| refused(&error))?;
-    claimed.became(accepted.turn);
-    Ok(after_turn(&door, &place, held).await)
+    if claimed.became(accepted.turn) {
+        // An abort that came before there was a turn to abort. One that is over already needs no word.
+        let reason = Some("the client aborted it".to_owned());
+        let _ = place.seat.intend(Intent::Cancel { reason }).await;
+    }
+    after_turn(&door, &place, accepted.turn, held).await
+}
+
+/// The images that are shown, and what the user must know of the others.
+async fn images(
+    door: &Door,
+    place: &Place,
+    images: Option<Vec<ImageAttachment>>,
+) -> Result<(Vec<Image>, Vec<ErrorParams>), ErrorObject> {
+    let Some(images) = images.filter(|images| !images.is_empty()) else { return Ok(Default::default()) };
+    let (now, sees) = (Timestamp::now(), place.teller().model.sees);
+    // Megabytes of base64 take a while.
+    let looked = tokio::task::spawn_blocking(move || crate::images::look(&images, sees, now)).await;
+    let (usable, mut errors) = looked.map_err(ErrorObject::internal)?;
+    let (kept, faults) = crate::images::keep(&door.parts.engine, usable, now).await;
+    errors.extend(faults);
+    Ok((kept, errors))
 }
 
 /// Clients that read events only while their prompt is open are answered when the turn is over.
-async fn after_turn(door: &Door, place: &Place, held: OwnedMutexGuard<()>) -> Held {
+async fn after_turn(
+    door: &Door,
+    place: &Place,
+    turn: Option<TurnId>,
+    held: OwnedMutexGuard<()>,
+) -> Result<Held, ErrorObject> {
     if door.launch.end_of_turn != EndOfTurn::Answer {
-        return Some(held);
+        return Ok(Some(held));
     }
     drop(held);
-    place.until(|teller| (!teller.place.is_taken()).then_some(())).await;
-    None
+    let over = place.until(|teller| (!teller.place.is_taken()).then_some(teller.aborted)).await;
+    match over {
+        Some(aborted) if aborted.is_none() || aborted != turn => Ok(None),
+        _ => Err(ErrorObject::new(codes::ABORTED, "The turn was aborted")),
+    }
 }
 
 /// Changes of the last turn that nobody decided about make way for the next one.

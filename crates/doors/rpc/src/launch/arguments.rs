@@ -14,6 +14,8 @@ const WITH_VALUE: &[&str] = &[
     "mode",
     "model",
     "path",
+    "permission-allow-list",
+    "permission-deny-list",
     "permission-mode",
     "resume",
     "session-id",

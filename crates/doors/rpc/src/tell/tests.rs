@@ -49,7 +49,7 @@ impl Story {
 
     fn begun() -> Self {
         let mut story = Self::new();
-        let instruction = Instruction { text: "go".to_owned(), context: None, aim: None, preview: false };
+        let instruction = Instruction { text: "go".to_owned(), ..Instruction::default() };
         let by = story.me.clone();
         story.event(EventBody::TurnStarted { instruction, by, queued: None });
         story.said = Said::default();

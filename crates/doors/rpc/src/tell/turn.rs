@@ -39,6 +39,10 @@ pub(super) struct Turn {
     pub(super) questions: BTreeSet<ApprovalId>,
     /// How many calls were carried out.
     pub(super) tool_calls: u64,
+    /// Whether somebody may end it after each step.
+    step_by_step: bool,
+    /// The last step that was told as done.
+    pub(super) step: Option<u32>,
 }
 
 /// How a turn ends.
@@ -66,9 +70,11 @@ impl Closing {
         Self { usage, reason, marker, error: None, failed: false }
     }
 
-    fn of(end: &TurnEnd, usage: Usage) -> Self {
+    fn of(end: &TurnEnd, usage: Usage, step_by_step: bool) -> Self {
         let completed = Self::completed(usage);
         match end {
+            // Whoever takes a turn step by step ends it on purpose.
+            TurnEnd::StepLimit if step_by_step => Self { reason: TurnEndReason::StopCondition, ..completed },
             TurnEnd::Done => completed,
             TurnEnd::Cancelled | TurnEnd::Interrupted => Self::aborted(usage),
             TurnEnd::StepLimit => {
@@ -95,12 +101,12 @@ impl Closing {
 }
 
 impl Turn {
-    fn new(id: TurnId, began: Timestamp, mine: bool, preview: bool) -> Self {
+    fn new(id: TurnId, began: Timestamp, mine: bool, instruction: &Instruction) -> Self {
         Self {
             id,
             began,
             mine,
-            batch: preview.then(|| batch_id(id)),
+            batch: instruction.preview.then(|| batch_id(id)),
             changes: Vec::new(),
             bases: BTreeMap::new(),
             message: None,
@@ -109,6 +115,8 @@ impl Turn {
             asked: BTreeMap::new(),
             questions: BTreeSet::new(),
             tool_calls: 0,
+            step_by_step: instruction.step_by_step,
+            step: None,
         }
     }
 }
@@ -128,7 +136,7 @@ impl Teller {
         said: &mut Said,
     ) {
         let mine = matches!(by, Actor::Client { id, .. } if *id == self.listener);
-        let turn = Turn::new(id, at, mine, instruction.preview);
+        let turn = Turn::new(id, at, mine, instruction);
         self.place.began(id);
         said.say::<wire::TurnStart>(&wire::TurnStartParams {
             turn_id: wire::TurnId(id.to_string()),
@@ -162,8 +170,9 @@ impl Teller {
         at: Timestamp,
         said: &mut Said,
     ) {
-        if self.turn.as_ref().is_some_and(|turn| Some(turn.id) == id) {
-            self.close_turn(&Closing::of(end, usage), at, said);
+        if let Some(turn) = self.turn.as_ref().filter(|turn| Some(turn.id) == id) {
+            let closing = Closing::of(end, usage, turn.step_by_step);
+            self.close_turn(&closing, at, said);
         } else if let Some(id) = id {
             self.end_offer(id);
         }
@@ -173,6 +182,7 @@ impl Teller {
     pub(super) fn close_turn(&mut self, closing: &Closing, at: Timestamp, said: &mut Said) {
         let Some(mut turn) = self.turn.take() else { return };
         self.place.ended(turn.id);
+        self.aborted = (closing.reason == TurnEndReason::Aborted).then_some(turn.id);
         self.tell_error(closing, at, said);
         if let Some(batch_id) = turn.batch.clone() {
             let change_count = self.state.batch.as_ref().map_or(0, |batch| batch.patches.len()) as u64;

@@ -134,9 +134,8 @@ async fn lines_may_end_with_crlf_and_come_in_pieces() {
     assert_eq!(client.answer(1).await["status"], "idle");
 }
 
-/// Turns that a client stops step by step are the one thing of the table that is not there.
 #[tokio::test]
-async fn every_method_of_the_protocol_is_served_but_one() {
+async fn every_method_of_the_protocol_is_served() {
     let world = world("").await;
     let mut client = Client::start(&world).await;
     let methods = METHODS.iter().filter(|method| method.kind == Kind::Request);
@@ -148,5 +147,5 @@ async fn every_method_of_the_protocol_is_served_but_one() {
             unknown.push(name);
         }
     }
-    assert_eq!(unknown, ["stepDecision"]);
+    assert!(unknown.is_empty(), "{unknown:?}");
 }

@@ -9,6 +9,7 @@ mod permissions;
 mod preview;
 mod session;
 mod start_stop;
+mod steps;
 mod support;
 mod together;
 mod turns;

@@ -1,7 +1,7 @@
 //! Another session on the same connection.
 
 use insta::assert_snapshot;
-use loggia_domain::{Abilities, Role, SessionId};
+use loggia_domain::{Abilities, Preset, Role, SessionId};
 use loggia_rpc::{Launch, StartWith};
 use serde_json::json;
 
@@ -81,4 +81,27 @@ async fn who_comes_to_a_running_turn_hears_what_is_under_way() {
     client.until("ping").await;
     assert_snapshot!(client.text());
     assert_eq!(world.read("new.txt"), "hello\n");
+}
+
+/// What was asked for when the agent was started holds in every session it goes on with, or it does not go on with it.
+#[tokio::test]
+async fn a_session_that_allows_more_is_not_gone_on_with() {
+    let world = world("").await;
+    let (free, careful) = (world.open(Preset::Full).await, world.open(Preset::ReadOnly).await);
+    let launch =
+        |preset, session| Launch { preset, session: StartWith::Resume(session), ..Launch::new(world.root()) };
+    let mut client = Client::raw(&world, Ok(launch(Some(Preset::ReadOnly), free)));
+    let refused = client.line().await;
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32603), &json!(null)));
+    client.close().await;
+    assert_eq!(client.until_over().await.code, 1);
+    let mut client = Client::launch(&world, launch(Some(Preset::ReadOnly), careful)).await;
+    client.call("getState", json!({})).await;
+    let mut client = Client::start(&world).await;
+    assert_eq!(client.call("planModeSet", json!({"enabled": true})).await, json!({"success": true}));
+    let attached = client.call("session.attach", json!({"sessionId": free.to_string()})).await;
+    assert_eq!(attached["success"], false);
+    assert_eq!(client.call("planModeSet", json!({"enabled": false})).await, json!({"success": true}));
+    let attached = client.call("session.attach", json!({"sessionId": free.to_string()})).await;
+    assert_eq!(attached["success"], true);
 }

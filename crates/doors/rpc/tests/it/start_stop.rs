@@ -1,10 +1,8 @@
 //! How a connection begins and ends.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use insta::assert_snapshot;
 use loggia_rpc::{Exit, Launch, LaunchError, keep, serve};
+use loggia_testkit::Writes;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -206,40 +204,11 @@ async fn a_lent_writer_comes_back_open_after_the_last_line() {
     assert_eq!(lines.last().unwrap(), &r#"{"loggia":1,"exit":0}"#);
 }
 
-/// Takes no bytes.
-#[derive(Clone, Default)]
-struct Closed(Arc<AtomicBool>);
-
-impl tokio::io::AsyncWrite for Closed {
-    fn poll_write(
-        self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-        _: &[u8],
-    ) -> std::task::Poll<std::io::Result<usize>> {
-        self.0.store(true, Relaxed);
-        std::task::Poll::Ready(Err(std::io::ErrorKind::BrokenPipe.into()))
-    }
-
-    fn poll_flush(
-        self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<std::io::Result<()>> {
-        std::task::Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(
-        self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<std::io::Result<()>> {
-        std::task::Poll::Ready(Ok(()))
-    }
-}
-
 #[tokio::test]
 async fn a_client_that_takes_no_bytes_is_served_until_its_input_ends() {
     let world = world("[[reply]]\nparts = [{ text = \"ok\" }]").await;
     let (mut near, far) = tokio::io::duplex(1 << 16);
-    let writer = Closed::default();
+    let writer = Writes::closed();
     let stop = CancellationToken::new();
     let serving =
         tokio::spawn(serve(parts(&world), Ok(Launch::new(world.root())), far, writer.clone(), stop));
@@ -251,7 +220,7 @@ async fn a_client_that_takes_no_bytes_is_served_until_its_input_ends() {
     while !world.model.is_over() {
         tokio::task::yield_now().await;
     }
-    assert!(writer.0.load(Relaxed));
+    assert!(!writer.all().is_empty());
     near.shutdown().await.unwrap();
     assert_eq!(serving.await.unwrap(), DONE);
 }

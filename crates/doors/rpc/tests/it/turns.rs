@@ -1,9 +1,10 @@
 //! Whole turns, as a client hears them.
 
-use std::sync::{Arc, Mutex};
-
 use insta::assert_snapshot;
+use loggia_domain::ModelMessage;
 use loggia_rpc::{EndOfTurn, Launch, serve};
+use loggia_testkit::Writes;
+use loggia_tests::Write;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
@@ -224,6 +225,71 @@ async fn images_that_cannot_be_used_are_told_and_the_text_is_worked_on() {
     assert_snapshot!(client.text());
 }
 
+/// The beginning of a png is all that anybody here looks at.
+fn png(name: &str) -> serde_json::Value {
+    json!({"data": "iVBORw0KGgo=", "mimeType": "image/png", "filename": name})
+}
+
+#[tokio::test]
+async fn a_model_that_sees_is_shown_the_images_of_a_prompt() {
+    let world = world("images = true\n[[reply]]\nrepeat = 2\nparts = [{ text = \"I see.\" }]").await;
+    let mut client = Client::start(&world).await;
+    let broken = json!({"data": "aGVsbG8=", "mimeType": "image/png"});
+    let params = json!({"message": "Look", "images": [png("a.png"), broken, png("b.png")]});
+    client.call("prompt", params).await;
+    client.until("ping").await;
+    client.call("getMessages", json!({})).await;
+    assert_snapshot!(client.text());
+    client.turn("And now?").await;
+    for request in world.model.requests() {
+        let [_, ModelMessage::Shown { text, images }, ..] = &request.messages[..] else {
+            panic!("{request:?}")
+        };
+        assert_eq!(text, "[Image #1: a.png]\n[Image #2: b.png]\nLook");
+        let kinds: Vec<&str> = images.iter().map(|image| image.media_type.as_str()).collect();
+        assert_eq!(kinds, ["image/png", "image/png"]);
+        assert_eq!(&*images[0].bytes, b"\x89PNG\r\n\x1a\n");
+    }
+}
+
+#[tokio::test]
+async fn an_image_that_cannot_be_kept_is_told_and_the_text_is_worked_on() {
+    let world = world("images = true\n[[reply]]\nparts = [{ text = \"Without it.\" }]").await;
+    let mut client = Client::start(&world).await;
+    world.disk.fill(Write::Blob);
+    client.call("prompt", json!({"message": "Look", "images": [png("a.png")]})).await;
+    let error = client.until("error").await;
+    assert_eq!((&error["code"], &error["recoverable"]), (&json!(-32000), &json!(true)));
+    assert_eq!(error["message"], "image 1 was left out: the disk is full");
+    assert_eq!(client.until("messageEnd").await["content"], "Without it.");
+}
+
+/// There is no turn to abort yet, and none may begin after the abort was answered.
+#[tokio::test]
+async fn a_prompt_that_is_called_off_before_its_turn_begins_is_answered_as_aborted() {
+    let world = world("images = true\n[[reply]]\nparts = [{ text = \"Later.\" }]").await;
+    let mut client = Client::start(&world).await;
+    world.disk.hold(Write::Blob);
+    let prompt = client.say("prompt", json!({"message": "Look", "images": [png("a.png")]})).await;
+    world.disk.holds_one().await;
+    assert_eq!(client.call("getState", json!({})).await["status"], "processing");
+    let abort = client.say("abort", json!({})).await;
+    let (mut aborted, mut refused) = (None, None);
+    while aborted.is_none() || refused.is_none() {
+        let line = client.line().await;
+        match &line["id"] {
+            id if *id == abort => aborted = Some(line["result"].clone()),
+            id if *id == prompt => refused = Some(line["error"]["code"].clone()),
+            _ => panic!("nothing else is told: {line}"),
+        }
+    }
+    assert_eq!((aborted, refused), (Some(json!({"success": true})), Some(json!(-32004))));
+    world.disk.heal();
+    assert_eq!(client.call("getState", json!({})).await["status"], "idle");
+    client.turn("Now then").await;
+    assert_eq!(world.model.requests().len(), 1);
+}
+
 #[tokio::test]
 async fn slash_commands_are_answered_without_a_model() {
     let world = world("").await;
@@ -249,35 +315,6 @@ async fn a_turn_that_takes_long_shows_that_it_lives() {
     assert_snapshot!(client.text());
 }
 
-/// Keeps every write apart from the others.
-#[derive(Clone, Default)]
-struct Writes(Arc<Mutex<Vec<String>>>);
-
-impl tokio::io::AsyncWrite for Writes {
-    fn poll_write(
-        self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-        bytes: &[u8],
-    ) -> std::task::Poll<std::io::Result<usize>> {
-        self.0.lock().unwrap().push(String::from_utf8(bytes.to_vec()).unwrap());
-        std::task::Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(
-        self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<std::io::Result<()>> {
-        std::task::Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(
-        self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<std::io::Result<()>> {
-        std::task::Poll::Ready(Ok(()))
-    }
-}
-
 /// A marker in a later write would end the next prompt of some clients.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_message_the_turns_end_and_the_marker_are_one_write() {
@@ -287,21 +324,17 @@ async fn the_last_message_the_turns_end_and_the_marker_are_one_write() {
     let launch = Launch::new(world.root());
     let stop = CancellationToken::new();
     let serving = tokio::spawn(serve(parts(&world), Ok(launch), far, writes.clone(), stop));
-    let ended = |writes: &Writes| {
-        let writes = writes.0.lock().unwrap();
-        writes.iter().filter(|write| write.contains("autohand.turnEnd")).count()
-    };
     for number in 0..20 {
         let line =
             json!({"jsonrpc": "2.0", "id": number, "method": "autohand.prompt", "params": {"message": "x"}});
         near.write_all(format!("{line}\n").as_bytes()).await.unwrap();
-        while ended(&writes) <= number {
+        while writes.count("autohand.turnEnd") <= number {
             tokio::task::yield_now().await;
         }
     }
     near.shutdown().await.unwrap();
     assert_eq!(serving.await.unwrap().code, 0);
-    let writes = writes.0.lock().unwrap();
+    let writes = writes.all();
     let closing: Vec<&String> = writes.iter().filter(|write| write.contains("autohand.turnEnd")).collect();
     assert_eq!(closing.len(), 20);
     for write in closing {
@@ -337,4 +370,16 @@ async fn the_end_of_a_turn_can_be_told_by_the_answer() {
         }
     }
     assert_eq!(methods.last().unwrap(), "autohand.turnEnd");
+}
+
+#[tokio::test]
+async fn a_prompt_that_waits_for_its_turn_is_answered_as_aborted_when_that_is() {
+    let world = world("[[reply]]\nparts = [{ text = \"So far\" }, { hang = true }]").await;
+    let launch = Launch { end_of_turn: EndOfTurn::Answer, ..Launch::new(world.root()) };
+    let mut client = Client::launch(&world, launch).await;
+    let prompt = client.say("prompt", json!({"message": "x"})).await;
+    client.until("messageUpdate").await;
+    client.call("abort", json!({})).await;
+    let answer = client.answer(prompt).await;
+    assert_eq!(answer["code"], -32004);
 }

@@ -1,7 +1,7 @@
 //! A process that is watched: when it said something first, when it ended, how much memory it has.
 
 use std::io::{ErrorKind, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command};
 use std::time::Instant;
 
@@ -9,16 +9,16 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// Milliseconds from before a process was made.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Timed {
+pub(crate) struct Timed {
     /// To the first byte of its output.
-    pub(super) first: f64,
+    pub(crate) first: f64,
     /// To its end.
-    pub(super) end: f64,
+    pub(crate) end: f64,
 }
 
 /// A process whose output is read. Killed with this.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     output: ChildStdout,
     started: Instant,
@@ -26,7 +26,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts it; its output must be a pipe.
-    pub(super) fn start(mut command: Command) -> Result<Self> {
+    pub(crate) fn start(mut command: Command) -> Result<Self> {
         let started = Instant::now();
         let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
         let output = child.stdout.take().context("a pipe")?;
@@ -34,7 +34,7 @@ impl Process {
     }
 
     /// Reads all it says.
-    pub(super) fn run_to_end(mut self) -> Result<Timed> {
+    pub(crate) fn run_to_end(mut self) -> Result<Timed> {
         self.hear(1)?;
         let first = self.milliseconds();
         let mut piece = vec![0; 64 * 1024];
@@ -46,7 +46,7 @@ impl Process {
     }
 
     /// Waits until it has said at least so much.
-    pub(super) fn hear(&mut self, bytes: usize) -> Result<()> {
+    pub(crate) fn hear(&mut self, bytes: usize) -> Result<()> {
         let mut piece = vec![0; 64 * 1024];
         let mut heard = 0;
         while heard < bytes {
@@ -61,8 +61,8 @@ impl Process {
     }
 
     /// Resident memory in MiB.
-    pub(super) fn resident(&self) -> Result<f64> {
-        resident(PathBuf::from("/proc").join(self.child.id().to_string()))
+    pub(crate) fn resident(&self) -> Result<f64> {
+        resident(&place(&self.child))
     }
 
     fn milliseconds(&self) -> f64 {
@@ -87,8 +87,24 @@ impl Drop for Process {
     }
 }
 
+/// Where the system tells of a process.
+pub(crate) fn place(child: &Child) -> PathBuf {
+    Path::new("/proc").join(child.id().to_string())
+}
+
+/// CPU time of a process in seconds, all threads together.
+pub(crate) fn cpu(process: &Path) -> Result<f64> {
+    let mut nanoseconds = 0;
+    for thread in std::fs::read_dir(process.join("task"))? {
+        // A thread may end while we look.
+        let Ok(text) = std::fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+        nanoseconds += text.split_ascii_whitespace().next().context("a number")?.parse::<u64>()?;
+    }
+    Ok(nanoseconds as f64 / 1e9)
+}
+
 /// Resident memory of a process in MiB, page by page.
-pub(super) fn resident(process: PathBuf) -> Result<f64> {
+pub(crate) fn resident(process: &Path) -> Result<f64> {
     let rollup = std::fs::read_to_string(process.join("smaps_rollup"))?;
     let line = rollup.lines().find_map(|line| line.strip_prefix("Rss:")).context("its memory")?;
     let kib: f64 = line.split_ascii_whitespace().next().context("a number")?.parse()?;
