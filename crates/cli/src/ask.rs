@@ -16,7 +16,7 @@ use std::sync::Arc;
 use loggia_client::Client;
 use loggia_protocol_agent_server::{Budget, PolicyPreset, SessionId, UserMessage};
 
-pub(crate) use open::{latest, model, session as open_session, workspace};
+pub(crate) use open::{find as find_session, latest, model, session as open_session, workspace};
 pub(crate) use turn::run as converse;
 pub(crate) use view::View;
 
@@ -71,7 +71,7 @@ pub enum SessionChoice {
     /// A new one.
     #[default]
     New,
-    /// This one.
+    /// This one; the beginning of its id is enough.
     Id(SessionId),
     /// The one of this workspace in which something happened last.
     Latest,
@@ -164,6 +164,9 @@ pub async fn ask(
 ) -> Result<Outcome, CliError> {
     let mut interrupts = interrupts;
     let message = UserMessage { message: open::message(&options)?, context: None };
-    let session = open::session(client, &options).await?;
+    let session = tokio::select! {
+        session = open::session(client, &options) => session?,
+        () = interrupts.next() => return Ok(Outcome::Left),
+    };
     Ok(turn::run(client, &session, message, &options, terminal, &mut interrupts).await?.outcome)
 }

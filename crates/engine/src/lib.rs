@@ -24,7 +24,7 @@ mod turn;
 mod workspace;
 
 pub use counts::Counts;
-pub use engine::{Activity, Engine, LookError, NewSession};
+pub use engine::{Activity, Engine, LookError, NewSession, chosen_model};
 pub use error::{EngineError, IntentError};
 pub use parts::{IndexFinder, Parts, Settings, ToolMaker};
 pub use session::{

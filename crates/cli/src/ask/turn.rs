@@ -8,9 +8,8 @@ mod going_on;
 mod saying;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
 
-use loggia_client::{Client, Heard, SessionStream};
+use loggia_client::{Client, Heard, Lost, SessionStream};
 use loggia_protocol_agent_server::{
     ErrorBody, ErrorCode, MessageFinal, PatchProposed, ServerMessage, Session, ToolExecute, UserMessage,
 };
@@ -27,12 +26,6 @@ use crate::terminal::Keys;
 use crate::{CliError, Interrupts, Terminal, live};
 use going_on::{GoingOn, Last};
 use saying::{Prompt, Said};
-
-/// The name under which other clients see us.
-const NAME: &str = "loggia ask";
-
-/// How long a server that is gone is waited for: a restart takes seconds, an update of the machine a minute.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How often a turn that was cut off with its server is continued: a server that dies three times in a turn dies of it.
 const MAX_CONTINUED: u32 = 3;
@@ -78,9 +71,12 @@ async fn follow(
     let mut face = face;
     face.begin(session)?;
     interrupts.forget();
-    let Some(stream) = open(client, session, options.revive.as_ref(), interrupts).await? else {
-        face.end(Outcome::Left, None, session)?;
-        return Ok(Ended { outcome: Outcome::Left, spent: Spent::NOTHING });
+    let stream = tokio::select! {
+        stream = super::open::stream(client, session, options.revive.as_ref()) => stream?,
+        () = interrupts.next() => {
+            face.end(Outcome::Left, None, session)?;
+            return Ok(Ended { outcome: Outcome::Left, spent: Spent::NOTHING });
+        }
     };
     let mut ticks = tokio::time::interval(live::TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -117,31 +113,6 @@ async fn follow(
     turn.prompt();
     let outcome = turn.go().await?;
     Ok(Ended { outcome, spent: turn.spent })
-}
-
-/// Opens the session's stream; nothing if that was interrupted. A server that went since the session was found is brought
-/// back once.
-async fn open(
-    client: &Client,
-    session: &Session,
-    revive: Option<&Revive>,
-    interrupts: &mut Interrupts,
-) -> Result<Option<SessionStream>, CliError> {
-    let follow = || {
-        let follow = client.follow(&session.session_id).after(session.last_seq).give_up_after(PATIENCE);
-        follow.named(NAME, env!("CARGO_PKG_VERSION")).open()
-    };
-    let gone = match follow().await {
-        Ok(stream) => return Ok(Some(stream)),
-        Err(error) => error,
-    };
-    match revive.filter(|_| gone.problem().is_none()) {
-        None => Err(gone.into()),
-        Some(revive) => tokio::select! {
-            () = revive.begin() => Ok(Some(follow().await?)),
-            () = interrupts.next() => Ok(None),
-        },
-    }
 }
 
 /// A turn on its way.
@@ -235,6 +206,9 @@ impl Turn<'_, '_> {
                 }
             }
             Heard::Disconnected { why, retry_in } => {
+                if why == Lost::Stopped {
+                    return self.stopped();
+                }
                 self.face.disconnected(why, retry_in)?;
                 (self.away, self.was_away) = (true, true);
                 self.losses += 1;
