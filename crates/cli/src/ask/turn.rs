@@ -6,6 +6,7 @@
 mod asking;
 mod going_on;
 mod saying;
+mod says;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,7 +15,6 @@ use loggia_protocol_agent_server::{
     ErrorBody, ErrorCode, MessageFinal, PatchProposed, ServerMessage, Session, ToolExecute, UserMessage,
 };
 use serde_json::Value;
-use tokio::task::JoinSet;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::face::Face;
@@ -26,6 +26,7 @@ use crate::terminal::Keys;
 use crate::{CliError, Interrupts, Terminal, live};
 use going_on::{GoingOn, Last};
 use saying::{Prompt, Said};
+use says::Says;
 
 /// How often a turn that was cut off with its server is continued: a server that dies three times in a turn dies of it.
 const MAX_CONTINUED: u32 = 3;
@@ -91,7 +92,7 @@ async fn follow(
         keys,
         interrupts,
         ticks,
-        says: JoinSet::new(),
+        says: Says::default(),
         patches: BTreeMap::new(),
         questions: VecDeque::new(),
         is_shown: false,
@@ -128,7 +129,7 @@ struct Turn<'a, 't> {
     interrupts: &'a mut Interrupts,
     ticks: Interval,
     /// What we say, while it is on its way.
-    says: JoinSet<Said>,
+    says: Says,
     patches: BTreeMap<String, PatchProposed>,
     /// What waits for an answer; the first is asked.
     questions: VecDeque<Question>,
@@ -164,11 +165,8 @@ impl Turn<'_, '_> {
                 // That something was written is to be known before that its connection was lost. The session, which may
                 // tell much, comes after what seldom happens.
                 biased;
-                Some(said) = self.says.join_next(), if !self.says.is_empty() => {
-                    // One that panicked has said nothing; the session goes on telling.
-                    if let Ok(said) = said
-                        && let Some(outcome) = self.said(said)?
-                    {
+                Some(said) = self.says.next(), if !self.says.is_empty() => {
+                    if let Some(outcome) = self.said(said)? {
                         return Ok(outcome);
                     }
                 }

@@ -3,6 +3,8 @@
 //! What always holds: a prompt that may not have arrived is looked for before it is said again, and so is an answer. That
 //! something was written says little: a connection takes what its server never reads. What the session tells says it.
 
+use std::time::Duration;
+
 use loggia_client::NotSent;
 use loggia_protocol_agent_server::{
     AlreadyDecidedDetails, ClientMessage, ErrorBody, ErrorCode, ServerError, ServerMessage, Session,
@@ -13,6 +15,9 @@ use super::super::Outcome;
 use super::super::question::Question;
 use super::Turn;
 use crate::CliError;
+
+/// How long it takes until somebody looks again who got no answer, though the stream is there.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Where the prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +65,15 @@ impl Turn<'_, '_> {
 
     /// Looks what has arrived.
     pub(super) fn look(&mut self) {
+        self.look_after(Duration::ZERO);
+    }
+
+    fn look_after(&mut self, pause: Duration) {
         let (client, id, losses) = (self.client.clone(), self.session.session_id.clone(), self.losses);
-        self.says.spawn(async move { Said::Looked(losses, client.session(&id).await) });
+        self.says.spawn(async move {
+            tokio::time::sleep(pause).await;
+            Said::Looked(losses, client.session(&id).await)
+        });
     }
 
     /// What the journal got since we began shows that the prompt is in it.
@@ -95,7 +107,11 @@ impl Turn<'_, '_> {
             Said::Continued(losses, continued) => return self.continued(losses, continued),
             Said::Looked(losses, Ok(now)) if losses == self.losses => return self.looked(&now),
             Said::Looked(_, Err(error)) if error.problem().is_some() => return Err(error.into()),
-            // The connection was lost again, or is about to be: the next one looks again.
+            // It may have gone over a connection that was lost with the server before.
+            Said::Looked(losses, Err(_)) if losses == self.losses && !self.away => {
+                self.look_after(LOOK_AGAIN);
+            }
+            // The connection was lost again: the next one looks again.
             Said::Looked(..) | Said::Aside => {}
         }
         Ok(None)
