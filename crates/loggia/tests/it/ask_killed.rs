@@ -36,11 +36,11 @@ fn kill(stage: &AutoStage) -> i32 {
 /// Kills the next server after this one, as soon as there is one, unless nobody needs it any more.
 fn kill_next(stage: &AutoStage, last: Option<i32>, asking: &mut Child) -> Option<i32> {
     while asking.try_wait().unwrap().is_none() {
-        // One that is dying says nothing.
+        // One that is dying says nothing, one that comes up not yet who it is.
         let status: serde_json::Value =
             serde_json::from_str(&stage.0.run(&["status", "--json"]).stdout).unwrap_or_default();
         let pid = status["pid"].as_i64().map(|pid| i32::try_from(pid).unwrap());
-        if let Some(pid) = pid.filter(|pid| Some(*pid) != last) {
+        if let Some(pid) = pid.filter(|pid| *pid != 0 && Some(*pid) != last) {
             // One that went meanwhile need not be killed.
             let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
             return Some(pid);
@@ -210,7 +210,8 @@ fn servers_that_are_killed_before_they_answer_are_followed_by_others() {
         let output = child.wait_with_output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{told}");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "The other half.\n", "{told}");
+        // One that was killed after the reply and before the end of the turn is followed by one that replies, too.
+        assert!(output.stdout.ends_with(b"The other half.\n"), "{told}");
         assert_eq!(stage.0.run(&["stop"]).code, Some(0));
     }
 }
