@@ -16,7 +16,7 @@ use std::sync::Arc;
 use loggia_client::Client;
 use loggia_protocol_agent_server::{Budget, PolicyPreset, SessionId, UserMessage};
 
-pub(crate) use open::{latest, model, session as open_session, workspace};
+pub(crate) use open::{find as find_session, latest, model, session as open_session, workspace};
 pub(crate) use turn::run as converse;
 pub(crate) use view::View;
 
@@ -75,7 +75,7 @@ pub enum SessionChoice {
     /// A new one.
     #[default]
     New,
-    /// This one.
+    /// This one; the beginning of its id is enough.
     Id(SessionId),
     /// The one of this workspace in which something happened last.
     Latest,

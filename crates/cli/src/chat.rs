@@ -12,7 +12,7 @@ use std::pin::pin;
 use loggia_client::Client;
 use loggia_protocol_agent_server::{Budget, EditorContext, Mention, PolicyPreset, Session, UserMessage};
 
-use crate::ask::{Approvals, Ask, Revive, SessionChoice, converse, open_session};
+use crate::ask::{Approvals, Ask, Revive, SessionChoice, converse, find_session, open_session};
 use crate::commands::{Undo, redo, undo};
 use crate::interrupts::Interrupt;
 use crate::paint::{ASIDE, CODE, ERROR, printable};
@@ -164,7 +164,7 @@ impl Talk<'_> {
         let options = self.ask();
         let session = match &self.session {
             // What came since it was asked last is the past.
-            Some(session) => self.client.session(&session.session_id).await?,
+            Some(session) => find_session(self.client, &options, &session.session_id).await?,
             None => open_session(self.client, &options).await?,
         };
         let mentions: Vec<Mention> = files.into_iter().map(|path| Mention::File { path }).collect();

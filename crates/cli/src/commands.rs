@@ -28,12 +28,12 @@ pub use undo::{Undo, redo, undo};
 use crate::ask::{SessionChoice, latest};
 use crate::interrupts::Interrupt;
 use crate::paint::{CODE, QUESTION, printable};
-use crate::{CliError, Interrupts, Key, Terminal, terminal};
+use crate::{CliError, Interrupts, Key, Terminal, session_id, terminal};
 
 /// The session that is meant.
 async fn choose(client: &Client, choice: &SessionChoice, workspace: &Path) -> Result<Session, CliError> {
     match choice {
-        SessionChoice::Id(id) => Ok(client.session(id).await?),
+        SessionChoice::Id(id) => session_id::find(client, id).await,
         SessionChoice::Latest => latest(client, workspace).await,
         SessionChoice::New => Err(CliError::NoSession),
     }

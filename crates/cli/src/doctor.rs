@@ -1,5 +1,7 @@
 //! What is set up, what works, and what to do about the rest.
 
+use std::collections::BTreeSet;
+
 use loggia_client::Client;
 use loggia_protocol_agent_server::{CheckState, DoctorCheck};
 
@@ -18,15 +20,17 @@ pub async fn doctor(client: &Client, json: bool, terminal: &mut Terminal) -> Res
         terminal.out(&format!("{text}\n")).map_err(CliError::Output)?;
         return Ok(well);
     }
+    let mut hints = BTreeSet::new();
     for check in &report.checks {
-        let text = told(check, terminal.paint_out());
+        let is_new = check.hint.as_deref().is_none_or(|hint| hints.insert(hint));
+        let text = told(check, is_new, terminal.paint_out());
         terminal.out(&text).map_err(CliError::Output)?;
     }
     Ok(well)
 }
 
-/// A check in words.
-pub(crate) fn told(check: &DoctorCheck, paint: Paint) -> String {
+/// A check in words, with its hint unless that was told already.
+pub(crate) fn told(check: &DoctorCheck, with_hint: bool, paint: Paint) -> String {
     let (mark, style) = match check.state {
         CheckState::Ok => ("✓", GOOD),
         CheckState::Failed => ("✗", BAD),
@@ -36,7 +40,7 @@ pub(crate) fn told(check: &DoctorCheck, paint: Paint) -> String {
     };
     let name = paint.foreign(SUBJECT, &check.name);
     let mut text = format!("{} {name}: {}\n", paint.text(style, mark), printable(&check.message));
-    if let Some(hint) = &check.hint {
+    if let Some(hint) = check.hint.as_ref().filter(|_| with_hint) {
         text.push_str(&format!("  {} {}\n", paint.text(CODE, "hint:"), printable(hint)));
     }
     text

@@ -1,18 +1,24 @@
 //! What can go wrong, each with what to do about it.
+//!
+//! What always holds: what a server refuses is told in the words of the command line. Which they are follows from the kind
+//! of the problem and from the field it is about, never from its text.
 
 use std::io;
 use std::path::PathBuf;
 
-use loggia_client::{NotSent, StreamError};
+use loggia_client::{NotSent, Refusal, StreamError};
 use loggia_protocol_agent_server::{ErrorCode, Problem, ProblemType};
 
 /// Why a command came to nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CliError {
-    /// The server did not do it, or cannot be reached.
+    /// The server understood and said no.
+    #[error("{}", words(&.0.problem))]
+    Refused(Box<Refusal>),
+    /// The server cannot be reached, or its answer cannot be used.
     #[error(transparent)]
-    Server(#[from] loggia_client::Error),
+    Server(loggia_client::Error),
     /// The session's stream has ended for good.
     #[error(transparent)]
     Stream(#[from] StreamError),
@@ -47,6 +53,27 @@ pub enum CliError {
     TooMuchInput {
         /// How much is taken.
         limit: usize,
+    },
+    /// No session has this id, or one that begins so.
+    #[error("there is no session `{0}`")]
+    NoSuchSession(String),
+    /// Too little of an id to look for.
+    #[error("`{given}` is too short for the beginning of a session's id")]
+    ShortId {
+        /// What was given.
+        given: String,
+        /// How many characters are needed.
+        least: usize,
+    },
+    /// Several sessions have an id that begins so.
+    #[error("{count} sessions have an id that begins with `{given}`: {}{}", candidates.join(", "), if candidates.len() < *count { ", …" } else { "" })]
+    SeveralSessions {
+        /// What was given.
+        given: String,
+        /// How many there are.
+        count: usize,
+        /// The newest of them, with their titles.
+        candidates: Vec<String>,
     },
     /// There is no session to go on with.
     #[error("there is no session here to go on with")]
@@ -100,7 +127,11 @@ impl CliError {
     /// What to do about it.
     pub fn hint(&self) -> &str {
         match self {
+            Self::Refused(refusal) => refusal_hint(refusal),
             Self::Server(error) => server_hint(error),
+            Self::Stream(StreamError::Refused(loggia_client::Error::Refused(refusal))) => {
+                refusal_hint(refusal)
+            }
             Self::Stream(StreamError::Refused(error)) => server_hint(error),
             Self::Stream(StreamError::SessionGone) => {
                 "somebody deleted the session; ask again without naming it"
@@ -127,6 +158,13 @@ impl CliError {
             Self::Model(_) => "write it as `PROVIDER:MODEL`, for example `ollama:qwen3-coder`",
             Self::NothingAsked => "write what you want to know or to have done",
             Self::TooMuchInput { .. } => "pipe in less, or save it in a file of the workspace and name that",
+            Self::NoSuchSession(_) => {
+                "`loggia sessions list --all` tells which there are; the beginning of an id is enough"
+            }
+            Self::ShortId { .. } => {
+                "give at least four characters, after `ses_`; `loggia sessions list --all` tells the ids"
+            }
+            Self::SeveralSessions { .. } => "give more of the id, so that only one session is meant",
             Self::NoSession => "ask without going on with a session; that begins one",
             Self::SessionHasBegun { .. } => "begin a new session, or leave this out",
             Self::NotConfirmed { .. } => "say yes beforehand, with `--yes`, or run it in a terminal",
@@ -147,7 +185,7 @@ impl CliError {
 
     /// Whether the server does not have the model that was named.
     pub fn is_about_model(&self) -> bool {
-        matches!(self, Self::Server(error) if error.problem().is_some_and(is_about_model))
+        matches!(self, Self::Refused(refusal) if is_about_model(&refusal.problem))
     }
 
     /// Whether whoever read our output went away, as `head -1` does.
@@ -156,33 +194,126 @@ impl CliError {
     }
 }
 
+impl From<loggia_client::Error> for CliError {
+    fn from(error: loggia_client::Error) -> Self {
+        match error {
+            loggia_client::Error::Refused(refusal) => Self::Refused(refusal),
+            error => Self::Server(error),
+        }
+    }
+}
+
 fn is_about_model(problem: &Problem) -> bool {
-    problem.errors.iter().any(|field| field.pointer.ends_with("/model_name"))
+    problem.errors.iter().any(|field| last(&field.pointer) == "model_name")
+}
+
+/// The last part of a JSON pointer: the field's own name.
+fn last(pointer: &str) -> &str {
+    pointer.rsplit('/').next().unwrap_or_default()
+}
+
+/// What a field is called where people type. What is said about the others needs no name before it.
+fn name_of(pointer: &str) -> Option<&'static str> {
+    Some(match last(pointer) {
+        "title" => "the title",
+        "root_path" => "the directory",
+        "steps" => "the number after `--steps`",
+        "max_tokens" | "max_cost_usd" => "the limit after `--budget`",
+        _ => return None,
+    })
+}
+
+/// What is wrong, without the words of the protocol around it.
+fn words(problem: &Problem) -> String {
+    if problem.errors.is_empty() {
+        return problem.detail.clone().unwrap_or_else(|| problem.title.clone());
+    }
+    let fields = problem.errors.iter().map(|field| match name_of(&field.pointer) {
+        Some(name) => format!("{name} {}", field.message),
+        None => field.message.clone(),
+    });
+    fields.collect::<Vec<_>>().join("; ")
+}
+
+fn refusal_hint(refusal: &Refusal) -> &'static str {
+    let problem = &refusal.problem;
+    if let Some(field) = problem.errors.first() {
+        return match last(&field.pointer) {
+            "model_name" | "provider" => {
+                "`loggia model list` tells which models there are; `loggia init` sets one up, with its key"
+            }
+            "title" => "give it a name of one line",
+            "root_path" => "name a project's directory with `-w DIR`",
+            "seq" => "`loggia sessions show ID --json` tells the numbers of the events, as `seq`",
+            "max_tokens" | "max_cost_usd" => "write it as `--budget tokens=50000,usd=0.5`",
+            "tool" => "name one of the agent's tools, or leave `--tool` out",
+            "path" => "name a file with `--path PATH`",
+            "command" => "name a command line, as in `loggia policy check \"npm test\"`",
+            _ => "correct what the message names",
+        };
+    }
+    let is_about_workspace =
+        problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/workspaces"));
+    let is_about_models = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/models"));
+    match problem.kind {
+        ProblemType::Conflict if is_about_workspace => {
+            "see that the directory is there and that you may read it; `loggia doctor` tells more"
+        }
+        ProblemType::Conflict if is_about_models => {
+            "start the server without `--model` and `LOGGIA_MODEL` to choose one"
+        }
+        ProblemType::NotFound if is_about_workspace => "name a project's directory with `-w DIR`",
+        ProblemType::NotFound => "`loggia sessions list --all` tells which sessions there are",
+        ProblemType::InvalidBody | ProblemType::BadRequest => "correct what the message names",
+        _ => refusal.hint().unwrap_or("see the server's log"),
+    }
 }
 
 fn server_hint(error: &loggia_client::Error) -> &'static str {
-    if let Some(hint) = error.hint() {
-        return hint;
-    }
-    if error.problem().is_some_and(is_about_model) {
-        return "`loggia model list` tells which models there are; `loggia init` sets one up, with its key";
-    }
-    match error.problem().map(|problem| &problem.kind) {
-        Some(ProblemType::NotFound) => "look at the listing for what there is",
-        Some(ProblemType::InvalidBody | ProblemType::BadRequest) => "correct what the message names",
-        Some(_) => "see the server's log",
-        None => "see that the address is a Loggia server's, then try again",
-    }
+    error.hint().unwrap_or("see that the address is a Loggia server's, then try again")
 }
 
 #[cfg(test)]
 mod tests {
+    use loggia_protocol_agent_server::FieldProblem;
+
     use super::*;
 
     #[test]
     fn a_reader_that_went_away_is_told_from_a_full_disk() {
         assert!(CliError::Output(io::ErrorKind::BrokenPipe.into()).reader_went_away());
         assert!(!CliError::Output(io::ErrorKind::StorageFull.into()).reader_went_away());
+    }
+
+    #[test]
+    fn what_a_server_refuses_is_told_in_the_words_of_the_command_line() {
+        let told = |kind, fields: &[(&str, &str)], detail: &str| {
+            let mut problem = Problem::new(kind, detail);
+            problem.errors = fields
+                .iter()
+                .map(|(pointer, message)| FieldProblem {
+                    pointer: (*pointer).to_owned(),
+                    message: (*message).to_owned(),
+                })
+                .collect();
+            let refusal = Refusal { problem, retry_after: None };
+            let error = CliError::from(loggia_client::Error::from(Box::new(refusal)));
+            format!("{error} | {}", error.hint())
+        };
+        let model = [("/model/model_name", "there is no provider `nope`")];
+        assert_eq!(
+            told(ProblemType::InvalidBody, &model, "/model/model_name: there is no provider `nope`"),
+            "there is no provider `nope` | `loggia model list` tells which models there are; `loggia init` sets one \
+             up, with its key"
+        );
+        assert_eq!(
+            told(ProblemType::InvalidBody, &[("/title", "must not be empty")], "/title: must not be empty"),
+            "the title must not be empty | give it a name of one line"
+        );
+        assert_eq!(
+            told(ProblemType::Conflict, &[], "a turn is running"),
+            "a turn is running | look at the session's status; what runs may have to end first"
+        );
     }
 
     #[test]

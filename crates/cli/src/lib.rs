@@ -22,6 +22,7 @@ mod interrupts;
 mod live;
 mod markdown;
 mod paint;
+mod session_id;
 mod set_up;
 mod spent;
 mod terminal;

@@ -100,12 +100,11 @@ impl<'t> SetUp<'t> {
         let report = client.doctor().await?;
         let paint = self.terminal.paint_err();
         let mut text = format!("{}\n", paint.text(SUBJECT, "What was found:"));
-        let is_model = |check: &&DoctorCheck| check.name == "model";
-        let concerns = |check: &&DoctorCheck| check.name == "keyring" || check.name.starts_with("provider ");
-        // The server and its models each have their word about the model; one is enough here.
-        let model = report.checks.iter().find(is_model);
-        for check in model.into_iter().chain(report.checks.iter().filter(concerns)) {
-            text.push_str(&doctor::told(check, paint));
+        let concerns = |check: &&DoctorCheck| {
+            ["model", "keyring"].contains(&check.name.as_str()) || check.name.starts_with("provider ")
+        };
+        for check in report.checks.iter().filter(concerns) {
+            text.push_str(&doctor::told(check, true, paint));
         }
         self.around(&text)
     }

@@ -26,6 +26,7 @@ pub use look::LookError;
 
 use crate::counts::Counters;
 use crate::engine::current_model::CurrentModel;
+pub use crate::engine::current_model::chosen_model;
 use crate::error::EngineError;
 use crate::parts::{Parts, Settings};
 use crate::policies::Policies;

@@ -142,6 +142,9 @@ pub enum EngineError {
         /// Why.
         reason: String,
     },
+    /// The default model was given when the server was started.
+    #[error("the server was started with a model of its own, which counts before every choice")]
+    PinnedModel,
     /// The engine stops.
     #[error("the engine stops")]
     Stopping,

@@ -24,7 +24,9 @@ mod turn;
 mod workspace;
 
 pub use counts::Counts;
-pub use engine::{Activity, Engine, LookError, MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES, NewSession};
+pub use engine::{
+    Activity, Engine, LookError, MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES, NewSession, chosen_model,
+};
 pub use error::{EngineError, IntentError};
 pub use parts::{IndexFinder, Parts, Settings, ToolMaker};
 pub use session::{

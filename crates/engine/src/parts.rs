@@ -49,6 +49,8 @@ pub struct Settings {
     pub unload_after: Duration,
     /// What holds in a workspace as far as its own policy does not say otherwise.
     pub policy: Policy,
+    /// Whether the catalogue's default model counts before the one that was chosen for new sessions.
+    pub pinned_model: bool,
 }
 
 impl Settings {
@@ -61,6 +63,7 @@ impl Settings {
             secrets: Vec::new(),
             unload_after: UNLOAD_AFTER,
             policy: Policy::default(),
+            pinned_model: false,
         }
     }
 }

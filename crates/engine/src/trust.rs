@@ -1,6 +1,6 @@
 //! Which workspaces are trusted.
 //!
-//! A workspace's own files may name programs and loosen rules only if somebody said so (`loggia trust`). That is
+//! A workspace's own files may name programs and loosen rules only if somebody said so (`POST /v1/workspaces/{workspace_id}/trust`). That is
 //! remembered here by the directory's real path, so that neither a link nor a directory of the same name elsewhere
 //! inherits it. Trust is for one directory, not for what is below it.
 //!
@@ -17,8 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::policy::files::{format, read_bounded, replace};
 
 /// Stands at the top of the file.
-const HEADER: &str =
-    "# Workspaces whose own files may name programs and loosen rules. Use `loggia trust` to change this.\n\n";
+const HEADER: &str = "# Workspaces whose own files may name programs and loosen rules. Written by `POST /v1/workspaces/ID/trust`.\n\n";
 
 /// Why trust could not be read or changed.
 #[derive(Debug, thiserror::Error)]

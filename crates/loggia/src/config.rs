@@ -197,6 +197,19 @@ impl Config {
         Some(self.text(&keys::MODEL_DEFAULT)).filter(|name| !name.is_empty())
     }
 
+    /// Where `model.default` is set, for people; nothing if it is not.
+    pub(crate) fn model_origin(&self) -> Option<String> {
+        self.model()?;
+        self.setting(&keys::MODEL_DEFAULT).map(|setting| setting.origin.to_string())
+    }
+
+    /// Whether `model.default` is set by a flag or a variable, which count before every choice that is kept.
+    pub(crate) fn is_model_pinned(&self) -> bool {
+        let pins = |origin: &Origin| matches!(origin, Origin::Flag { .. } | Origin::Variable { .. });
+        self.model().is_some()
+            && self.setting(&keys::MODEL_DEFAULT).is_some_and(|setting| pins(&setting.origin))
+    }
+
     /// `telemetry.otlp_endpoint`, if one is set.
     pub(crate) fn otlp_endpoint(&self) -> Option<&str> {
         Some(self.text(&keys::TELEMETRY_OTLP_ENDPOINT)).filter(|url| !url.is_empty())

@@ -46,15 +46,31 @@ pub(crate) enum Error {
         /// The model that was named.
         name: String,
     },
-    /// A policy that was edited makes no sense.
-    #[error("this is no policy: {reason}")]
+    /// A policy that was edited makes no sense, or was not taken.
+    #[error("the policy was not changed: {reason}")]
     Policy {
         /// What is wrong with it.
         reason: String,
+        /// Where the text is that was written.
+        draft: PathBuf,
+        /// Of which workspace, as it was named.
+        workspace: Option<PathBuf>,
     },
-    /// An editor could not be used.
-    #[error("the policy could not be edited")]
+    /// An editor could not be started, or failed.
+    #[error("the editor `{editor}` {what}, so the policy was not changed")]
     Editor {
+        /// What was started.
+        editor: String,
+        /// What it did.
+        what: String,
+        /// Where the text is that was written, if somebody wrote one.
+        draft: Option<PathBuf>,
+    },
+    /// A directory that was named, or is the current one, cannot be worked in.
+    #[error("`{}` is no directory to work in", path.display())]
+    NoDirectory {
+        /// Which.
+        path: PathBuf,
         /// Why.
         #[source]
         source: io::Error,
@@ -133,7 +149,10 @@ impl Error {
             Self::Daemon(error) => error.kind(),
             Self::Client(error) => client_kind(error),
             Self::Init(error) => error.kind(),
-            Self::NoSuchKey { .. } | Self::Policy { .. } | Self::ScriptElsewhere { .. } => ErrorKind::Usage,
+            Self::NoSuchKey { .. }
+            | Self::Policy { .. }
+            | Self::NoDirectory { .. }
+            | Self::ScriptElsewhere { .. } => ErrorKind::Usage,
             Self::Editor { .. } => ErrorKind::Unavailable,
             Self::Input { .. } => ErrorKind::Unavailable,
             Self::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => ErrorKind::ClosedOutput,
@@ -155,10 +174,26 @@ impl Error {
             )),
             Self::NoSuchKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::NoSuchKey { nearest: None, .. } => Some("`loggia config show` lists all keys".to_owned()),
-            Self::Policy { .. } => Some(
-                "nothing was changed; edit again, and see docs/policy.md for what can be written".to_owned(),
+            Self::Policy { draft, workspace, .. } => {
+                let workspace = workspace.as_ref().map(|path| format!(" -w '{}'", path.display()));
+                Some(format!(
+                    "what you wrote is kept; `loggia policy edit{} --from '{}'` goes on with it, and docs/policy.md tells what can be written",
+                    workspace.unwrap_or_default(),
+                    draft.display()
+                ))
+            }
+            Self::Editor { draft: None, .. } => Some("name an editor in `VISUAL` or `EDITOR`".to_owned()),
+            Self::Editor { draft: Some(draft), .. } => Some(format!(
+                "what was written is kept in `{}`; name an editor in `VISUAL` or `EDITOR`",
+                draft.display()
+            )),
+            Self::NoDirectory { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => Some(
+                "you need the right to read it: `ls -ld` tells who owns it, `chmod u+rx` gives it to you"
+                    .to_owned(),
             ),
-            Self::Editor { .. } => Some("name an editor in `VISUAL` or `EDITOR`".to_owned()),
+            Self::NoDirectory { .. } => Some(
+                "name a directory that exists with `-w DIR`, or leave it out and start from one".to_owned(),
+            ),
             Self::Input { .. } => Some("see that it exists and can be read".to_owned()),
             Self::StaleDocs { repair, .. } => Some(format!("run `{repair}`")),
             _ => None,
@@ -180,12 +215,12 @@ fn client_kind(error: &CliError) -> ErrorKind {
         | CliError::NoTerminal
         | CliError::NothingToStep { .. }
         | CliError::NothingToStepHere { .. }
+        | CliError::NoSuchSession(_)
+        | CliError::ShortId { .. }
+        | CliError::SeveralSessions { .. }
         | CliError::File { .. }
         | CliError::SessionHasBegun { .. } => ErrorKind::Usage,
-        CliError::Server(error) => match error.problem().map(|problem| problem.status) {
-            Some(400..=499) => ErrorKind::Usage,
-            _ => ErrorKind::Unavailable,
-        },
+        CliError::Refused(refusal) if (400..=499).contains(&refusal.problem.status) => ErrorKind::Usage,
         _ => ErrorKind::Unavailable,
     }
 }

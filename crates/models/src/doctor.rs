@@ -16,6 +16,8 @@ pub(crate) const TEST_TOKENS: u64 = 16;
 pub struct Diagnosis {
     /// The default model and those to fall back to; empty if there is none.
     pub defaults: Vec<ModelName>,
+    /// Whether somebody configured them; otherwise they were found.
+    pub configured: bool,
     /// Every endpoint that was named, has a key or answers.
     pub providers: Vec<ProviderState>,
     /// The keyring.
@@ -110,7 +112,12 @@ impl Diagnosis {
             [] => {
                 finding("model".to_owned(), FindingLevel::Absent, "no model is set".to_owned(), hints.next())
             }
-            names => finding("model".to_owned(), FindingLevel::Ok, names.join(", then "), None),
+            names => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let origin = if self.configured { "as configured" } else { "which was found" };
+                let told = format!("{}, {origin}", names.join(", then "));
+                finding("model".to_owned(), FindingLevel::Ok, told, None)
+            }
         };
         let providers = self.providers.into_iter().map(|provider| {
             let about = format!("provider {}", provider.name);
@@ -182,7 +189,8 @@ pub(crate) async fn examine(shelf: &Shelf, defaults: Vec<ModelName>) -> Diagnosi
         }
     }
     hints.dedup();
-    Diagnosis { defaults, providers, keyring, hints }
+    let configured = !shelf.settings.default.is_empty();
+    Diagnosis { defaults, configured, providers, keyring, hints }
 }
 
 async fn state(shelf: &Shelf, entry: &Entry) -> ProviderState {

@@ -1,17 +1,34 @@
-//! What comes before a turn: the workspace, the session, the words.
+//! What comes before a turn: the workspace, the session, its stream, the words.
+//!
+//! What always holds: nothing here says the prompt, so all of it may be done again with the next server when one goes. A
+//! session that was opened and never heard of stays empty.
 
 use std::path::Path;
+use std::time::Duration;
 
-use loggia_client::{Client, Page};
+use loggia_client::{Client, Error, Page, SessionStream};
 use loggia_protocol_agent_server::{
-    CreateSessionParams, PolicyPreset, RegisterWorkspaceParams, Session, SessionModel, Workspace,
+    CreateSessionParams, PolicyPreset, ProblemType, RegisterWorkspaceParams, Session, SessionId,
+    SessionModel, Workspace,
 };
 
-use super::{Approvals, Ask, SessionChoice};
-use crate::CliError;
+use super::{Approvals, Ask, Revive, SessionChoice};
+use crate::{CliError, session_id};
 
 /// How much may be piped in: more than a model reads, less than a message holds.
 const MAX_CONTEXT_BYTES: usize = 2 * 1024 * 1024;
+
+/// How often something is tried while servers go: one may be killed at any moment, but not each time.
+const MAX_TRIES: u32 = 7;
+
+/// How long the second try waits, each further one twice as long: a server that is dying still takes connections.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+
+/// How long a server that is gone is waited for: a restart takes seconds, an update of the machine a minute.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The name under which other clients see us.
+const NAME: &str = "loggia ask";
 
 /// The words of the prompt, with what was piped in after them.
 pub(super) fn message(options: &Ask) -> Result<String, CliError> {
@@ -32,6 +49,56 @@ pub(super) fn message(options: &Ask) -> Result<String, CliError> {
 
 /// The session, opened or found.
 pub(crate) async fn session(client: &Client, options: &Ask) -> Result<Session, CliError> {
+    persistently(options.revive.as_ref(), || session_of(client, options)).await
+}
+
+/// A session that is known, as it is now.
+pub(crate) async fn find(client: &Client, options: &Ask, id: &SessionId) -> Result<Session, CliError> {
+    persistently(options.revive.as_ref(), || async { Ok(client.session(id).await?) }).await
+}
+
+/// The session's stream, from where the session was found.
+pub(super) async fn stream(
+    client: &Client,
+    session: &Session,
+    revive: Option<&Revive>,
+) -> Result<SessionStream, CliError> {
+    let follow = || async {
+        let follow = client.follow(&session.session_id).after(session.last_seq).give_up_after(PATIENCE);
+        Ok(follow.named(NAME, env!("CARGO_PKG_VERSION")).open().await?)
+    };
+    persistently(revive, follow).await
+}
+
+/// Does something that may be done twice, again with the next server whenever its server goes.
+async fn persistently<T, F: Future<Output = Result<T, CliError>>>(
+    revive: Option<&Revive>,
+    work: impl Fn() -> F,
+) -> Result<T, CliError> {
+    let mut pause = FIRST_PAUSE;
+    for _ in 1..MAX_TRIES {
+        match (work().await, revive) {
+            (Err(error), Some(revive)) if has_gone(&error) => {
+                revive.begin().await;
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+            }
+            (done, _) => return done,
+        }
+    }
+    work().await
+}
+
+/// Whether there is no server any more, or one that is about to go.
+fn has_gone(error: &CliError) -> bool {
+    match error {
+        CliError::Server(error) => matches!(error, Error::Unreachable { .. } | Error::Interrupted(_)),
+        CliError::Refused(refusal) => refusal.problem.kind == ProblemType::Unavailable,
+        _ => false,
+    }
+}
+
+async fn session_of(client: &Client, options: &Ask) -> Result<Session, CliError> {
     let model = options.model.as_deref().map(model).transpose()?;
     let preset = match options.approvals {
         Approvals::ReadOnly => Some(PolicyPreset::ReadOnly),
@@ -48,7 +115,7 @@ pub(crate) async fn session(client: &Client, options: &Ask) -> Result<Session, C
             };
             return Ok(client.create_session(&params).await?);
         }
-        SessionChoice::Id(id) => client.session(id).await?,
+        SessionChoice::Id(id) => session_id::find(client, id).await?,
         SessionChoice::Latest => latest(client, &options.workspace).await?,
     };
     // A session keeps what it may do. To say nothing would be to promise what does not hold.

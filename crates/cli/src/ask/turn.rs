@@ -6,17 +6,17 @@
 mod asking;
 mod going_on;
 mod saying;
+mod says;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
 use std::time::Duration;
 
-use loggia_client::{Client, Heard, SessionStream};
+use loggia_client::{Client, Heard, Lost, SessionStream};
 use loggia_protocol_agent_server::{
     ErrorBody, ErrorCode, MessageFinal, PatchProposed, ServerMessage, Session, ToolExecute, UserMessage,
 };
 use serde_json::Value;
-use tokio::task::JoinSet;
 use tokio::time::{Interval, MissedTickBehavior, Sleep};
 
 use super::face::Face;
@@ -28,12 +28,7 @@ use crate::terminal::Keys;
 use crate::{CliError, Interrupts, Terminal, live};
 use going_on::{GoingOn, Last};
 use saying::{Prompt, Said};
-
-/// The name under which other clients see us.
-const NAME: &str = "loggia ask";
-
-/// How long a server that is gone is waited for: a restart takes seconds, an update of the machine a minute.
-const PATIENCE: Duration = Duration::from_secs(300);
+use says::Says;
 
 /// How often a turn that was cut off with its server is continued: a server that dies three times in a turn dies of it.
 const MAX_CONTINUED: u32 = 3;
@@ -83,9 +78,12 @@ async fn follow(
     let mut face = face;
     face.begin(session)?;
     interrupts.forget();
-    let Some(stream) = open(client, session, options.revive.as_ref(), interrupts).await? else {
-        face.end(Outcome::Left, None, session)?;
-        return Ok(Ended { outcome: Outcome::Left, spent: Spent::NOTHING });
+    let stream = tokio::select! {
+        stream = super::open::stream(client, session, options.revive.as_ref()) => stream?,
+        () = interrupts.next() => {
+            face.end(Outcome::Left, None, session)?;
+            return Ok(Ended { outcome: Outcome::Left, spent: Spent::NOTHING });
+        }
     };
     let mut ticks = tokio::time::interval(live::TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -100,7 +98,7 @@ async fn follow(
         keys,
         interrupts,
         ticks,
-        says: JoinSet::new(),
+        says: Says::default(),
         patches: BTreeMap::new(),
         questions: VecDeque::new(),
         is_shown: false,
@@ -126,31 +124,6 @@ async fn follow(
     Ok(Ended { outcome, spent: turn.spent })
 }
 
-/// Opens the session's stream; nothing if that was interrupted. A server that went since the session was found is brought
-/// back once.
-async fn open(
-    client: &Client,
-    session: &Session,
-    revive: Option<&Revive>,
-    interrupts: &mut Interrupts,
-) -> Result<Option<SessionStream>, CliError> {
-    let follow = || {
-        let follow = client.follow(&session.session_id).after(session.last_seq).give_up_after(PATIENCE);
-        follow.named(NAME, env!("CARGO_PKG_VERSION")).open()
-    };
-    let gone = match follow().await {
-        Ok(stream) => return Ok(Some(stream)),
-        Err(error) => error,
-    };
-    match revive.filter(|_| gone.problem().is_none()) {
-        None => Err(gone.into()),
-        Some(revive) => tokio::select! {
-            () = revive.begin() => Ok(Some(follow().await?)),
-            () = interrupts.next() => Ok(None),
-        },
-    }
-}
-
 /// A turn on its way.
 struct Turn<'a, 't> {
     client: &'a Client,
@@ -164,7 +137,7 @@ struct Turn<'a, 't> {
     interrupts: &'a mut Interrupts,
     ticks: Interval,
     /// What we say, while it is on its way.
-    says: JoinSet<Said>,
+    says: Says,
     patches: BTreeMap<String, PatchProposed>,
     /// What waits for an answer; the first is asked.
     questions: VecDeque<Question>,
@@ -204,11 +177,8 @@ impl Turn<'_, '_> {
                 // That something was written is to be known before that its connection was lost. The session, which may
                 // tell much, comes after what seldom happens.
                 biased;
-                Some(said) = self.says.join_next(), if !self.says.is_empty() => {
-                    // One that panicked has said nothing; the session goes on telling.
-                    if let Ok(said) = said
-                        && let Some(outcome) = self.said(said)?
-                    {
+                Some(said) = self.says.next(), if !self.says.is_empty() => {
+                    if let Some(outcome) = self.said(said)? {
                         return Ok(outcome);
                     }
                 }
@@ -247,6 +217,9 @@ impl Turn<'_, '_> {
                 }
             }
             Heard::Disconnected { why, retry_in } => {
+                if why == Lost::Stopped {
+                    return self.stopped();
+                }
                 self.face.disconnected(why, retry_in)?;
                 (self.away, self.was_away) = (true, true);
                 self.losses += 1;

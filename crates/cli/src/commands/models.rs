@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::table::table;
 use super::{say, say_json};
 use crate::ask::{model, workspace};
-use crate::paint::{ERROR, WARNING, grouped, printable};
+use crate::paint::{CODE, ERROR, Paint, WARNING, grouped, printable};
 use crate::{CliError, Outcome, Terminal};
 
 /// How long a model may take to say one word: a local one may have to be loaded first.
@@ -25,6 +25,8 @@ const TEST_PROMPT: &str = "Answer with the single word: ok";
 /// Which models there are.
 #[derive(Debug, Clone)]
 pub struct ModelList {
+    /// Where the model is set that counts if none was chosen, such as a file and its line; nothing if one is looked for.
+    pub configured_by: Option<String>,
     /// As JSON.
     pub json: bool,
 }
@@ -72,19 +74,44 @@ pub async fn model_list(
         let text = format!("{mark} {}: {}\n", printable(&problem.provider), printable(&problem.message));
         terminal.err(&text).map_err(CliError::Output)?;
     }
+    if let Some(current) = &current {
+        let text = format!("{}\n", origin(current, options.configured_by.as_deref(), terminal.paint_err()));
+        terminal.err(&text).map_err(CliError::Output)?;
+    }
     Ok(Outcome::Done)
+}
+
+/// Which model new sessions use, and by whose word.
+fn origin(current: &CurrentModel, configured_by: Option<&str>, paint: Paint) -> String {
+    let name = format!("{}:{}", current.provider, current.model_name);
+    let name = printable(&name);
+    if let Some(problem) = &current.problem {
+        let (mark, hint) = (paint.text(WARNING, "!"), paint.text(CODE, "hint:"));
+        let problem = printable(problem);
+        return format!(
+            "{mark} {name}, chosen with `loggia model use`, cannot be used: {problem}\n{hint} `loggia model use \
+             --unset` forgets the choice"
+        );
+    }
+    match (current.chosen, configured_by) {
+        (true, _) => {
+            format!("New sessions use {name}, chosen with `loggia model use`; `--unset` forgets the choice.")
+        }
+        (false, Some(by)) => format!("New sessions use {name}, set by {}.", printable(by)),
+        (false, None) => format!("New sessions use {name}, which was found; nothing is set."),
+    }
 }
 
 /// The model of new sessions.
 #[derive(Debug, Clone)]
 pub struct ModelUse {
-    /// As `PROVIDER:MODEL`.
-    pub name: String,
+    /// As `PROVIDER:MODEL`; nothing to forget what was chosen.
+    pub name: Option<String>,
     /// As JSON.
     pub json: bool,
 }
 
-/// Sets the model of new sessions.
+/// Sets the model of new sessions, or forgets which was chosen.
 ///
 /// # Errors
 /// See [`CliError`].
@@ -93,16 +120,29 @@ pub async fn model_use(
     options: ModelUse,
     terminal: &mut Terminal,
 ) -> Result<Outcome, CliError> {
-    let SessionModel { provider, model_name } = model(&options.name)?;
-    let chosen = CurrentModel { provider, model_name, options: None };
-    let now = client.put_current_model(&chosen).await?;
-    match options.json {
-        true => say_json(terminal, &now)?,
-        false => {
-            let name = format!("{}:{}", now.provider, now.model_name);
-            say(terminal, &format!("New sessions use {}.", printable(&name)))?;
+    let now = match &options.name {
+        Some(name) => {
+            let SessionModel { provider, model_name } = model(name)?;
+            let chosen = CurrentModel { provider, model_name, ..CurrentModel::default() };
+            Some(client.put_current_model(&chosen).await?)
         }
+        None => {
+            client.forget_current_model().await?;
+            current(client).await?
+        }
+    };
+    if options.json {
+        say_json(terminal, &now)?;
+        return Ok(Outcome::Done);
     }
+    let name = now.map(|now| format!("{}:{}", now.provider, now.model_name));
+    let name = name.as_deref().map(printable);
+    let text = match (&options.name, name) {
+        (Some(_), Some(name)) => format!("New sessions use {name}."),
+        (_, Some(name)) => format!("The choice is forgotten; new sessions use {name}."),
+        (_, None) => "The choice is forgotten; no model is set.".to_owned(),
+    };
+    say(terminal, &text)?;
     Ok(Outcome::Done)
 }
 

@@ -89,7 +89,7 @@ pub async fn policy_check(
             RiskLevel::Medium => "medium",
             RiskLevel::High => "high",
         };
-        let rule = result.rule.map(|rule| format!(", rule {}", rule + 1)).unwrap_or_default();
+        let rule = result.rule.map(|rule| format!(", rule {rule}")).unwrap_or_default();
         say(terminal, &format!("{word}: {} ({risk} risk{rule})", printable(&result.reason)))?;
     }
     Ok(if result.decision == Decision::Deny { Outcome::Refused } else { Outcome::Done })

@@ -12,7 +12,7 @@ use super::table::table;
 use super::{choose, confirm, say, say_json};
 use crate::ask::{SessionChoice, View, workspace};
 use crate::paint::{ASIDE, SUBJECT};
-use crate::{CliError, Interrupts, Outcome, Terminal};
+use crate::{CliError, Interrupts, Outcome, Terminal, session_id};
 
 /// The most sessions of one page.
 const PAGE: u32 = 100;
@@ -121,7 +121,7 @@ fn show(terminal: &mut Terminal, message: &ServerMessage) -> Result<(), CliError
 /// A session's new title.
 #[derive(Debug, Clone)]
 pub struct SessionRename {
-    /// Which.
+    /// Which, by its id or the beginning of it.
     pub session: SessionId,
     /// What to call it.
     pub title: String,
@@ -138,15 +138,15 @@ pub async fn sessions_rename(
     options: SessionRename,
     terminal: &mut Terminal,
 ) -> Result<Outcome, CliError> {
-    let params = RenameSessionParams { title: options.title };
-    let session = client.rename_session(&options.session, &params).await?;
+    let id = session_id::find(client, &options.session).await?.session_id;
+    let session = client.rename_session(&id, &RenameSessionParams { title: options.title }).await?;
     tell(terminal, &session, options.json, "is now called")
 }
 
 /// A new session with the past of another.
 #[derive(Debug, Clone)]
 pub struct SessionFork {
-    /// Which past.
+    /// Which past, by the id of its session or the beginning of it.
     pub session: SessionId,
     /// Up to this event; all of it otherwise.
     pub seq: Option<u64>,
@@ -166,14 +166,15 @@ pub async fn sessions_fork(
     terminal: &mut Terminal,
 ) -> Result<Outcome, CliError> {
     let params = ForkSessionParams { seq: options.seq, title: options.title };
-    let session = client.fork_session(&options.session, &params).await?;
+    let id = session_id::find(client, &options.session).await?.session_id;
+    let session = client.fork_session(&id, &params).await?;
     tell(terminal, &session, options.json, "is new:")
 }
 
 /// A session to delete.
 #[derive(Debug, Clone)]
 pub struct SessionDelete {
-    /// Which.
+    /// Which, by its id or the beginning of it.
     pub session: SessionId,
     /// Without asking.
     pub yes: bool,
@@ -191,15 +192,16 @@ pub async fn sessions_delete(
     terminal: &mut Terminal,
     interrupts: &mut Interrupts,
 ) -> Result<Outcome, CliError> {
-    let session = client.session(&options.session).await?;
+    let session = session_id::find(client, &options.session).await?;
     let what = format!("Delete \"{}\" and all that was said in it?", session.title);
     if !options.yes && !confirm(terminal, &what, interrupts).await? {
         return Ok(Outcome::Refused);
     }
-    client.delete_session(&options.session).await?;
+    let id = session.session_id;
+    client.delete_session(&id).await?;
     match options.json {
-        true => say_json(terminal, &json!({"deleted": options.session}))?,
-        false => say(terminal, &format!("{} is deleted.", options.session.0))?,
+        true => say_json(terminal, &json!({"deleted": id}))?,
+        false => say(terminal, &format!("{} is deleted.", id.0))?,
     }
     Ok(Outcome::Done)
 }

@@ -9,12 +9,12 @@ use loggia_protocol_agent_server::SessionId;
 
 use super::sessions::tell;
 use crate::ask::workspace;
-use crate::{CliError, Outcome, Terminal};
+use crate::{CliError, Outcome, Terminal, session_id};
 
 /// A session to write down.
 #[derive(Debug, Clone)]
 pub struct SessionExport {
-    /// Which.
+    /// Which, by its id or the beginning of it.
     pub session: SessionId,
     /// Into this new file; to standard output otherwise.
     pub to: Option<PathBuf>,
@@ -29,7 +29,8 @@ pub async fn sessions_export(
     options: SessionExport,
     terminal: &mut Terminal,
 ) -> Result<Outcome, CliError> {
-    let mut export = client.export_session(&options.session).await?;
+    let id = session_id::find(client, &options.session).await?.session_id;
+    let mut export = client.export_session(&id).await?;
     let Some(path) = options.to else {
         while let Some(bytes) = export.next().await? {
             terminal.out_bytes(&bytes).map_err(CliError::Output)?;

@@ -147,7 +147,7 @@ async fn a_model_nobody_has_is_refused_with_the_servers_words() {
     let (_, mut terminal) = Screen::new(FILES);
     let options = Ask { model: Some("nobody:nothing".to_owned()), ..house.prompt("hm") };
     let error = house.ask(options, &mut terminal).await.unwrap_err();
-    assert!(matches!(error, CliError::Server(_)), "{error:?}");
+    assert!(matches!(error, CliError::Refused(_)), "{error:?}");
     assert!(error.to_string().contains("nobody:nothing"), "{error}");
     assert!(!error.hint().is_empty());
 }

@@ -169,5 +169,5 @@ async fn an_id_that_is_no_session_is_told_with_a_hint() {
     let id = SessionId("ses_00000000000000000000000000000000".to_owned());
     let options = Ask { session: loggia_cli::SessionChoice::Id(id), ..house.prompt("hm") };
     let error = house.ask(options, &mut terminal).await.unwrap_err();
-    assert_eq!(error.hint(), "look at the listing for what there is");
+    assert!(error.hint().starts_with("`loggia sessions list --all` tells"), "{}", error.hint());
 }

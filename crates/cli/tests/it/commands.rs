@@ -148,11 +148,27 @@ async fn models_are_listed_tried_and_chosen() {
     let fails = "[[reply]]\nparts = [{ error = { kind = \"permanent\", message = \"no such key\" } }]\n";
     let house = House::new(&[], &[says("ok").as_str(), fails].concat()).await;
     let (screen, mut terminal) = Screen::new(FILES);
-    loggia_cli::model_list(&house.client, ModelList { json: false }, &mut terminal).await.unwrap();
+    let list = || ModelList { configured_by: Some("config.toml:2".to_owned()), json: false };
+    loggia_cli::model_list(&house.client, list(), &mut terminal).await.unwrap();
     assert!(screen.out().contains("scripted:model"), "{}", screen.out());
-    let chosen = ModelUse { name: "scripted:model".to_owned(), json: false };
+    assert_eq!(screen.err(), "New sessions use scripted:model, set by config.toml:2.\n");
+    let chosen = ModelUse { name: Some("scripted:model".to_owned()), json: false };
     loggia_cli::model_use(&house.client, chosen, &mut terminal).await.unwrap();
     assert!(screen.out().ends_with("New sessions use scripted:model.\n"), "{}", screen.out());
+    let (screen, mut terminal) = Screen::new(FILES);
+    loggia_cli::model_list(&house.client, list(), &mut terminal).await.unwrap();
+    assert!(
+        screen.err().contains("scripted:model, chosen with `loggia model use`; `--unset`"),
+        "{}",
+        screen.err()
+    );
+    let unset = ModelUse { name: None, json: false };
+    loggia_cli::model_use(&house.client, unset, &mut terminal).await.unwrap();
+    assert!(
+        screen.out().ends_with("The choice is forgotten; new sessions use scripted:model.\n"),
+        "{}",
+        screen.out()
+    );
     let test = ModelTest { name: Some("scripted:model".to_owned()), workspace: house.root(), json: false };
     let (screen, mut terminal) = Screen::new(FILES);
     let works = loggia_cli::model_test(&house.client, test.clone(), &mut terminal).await.unwrap();
@@ -163,6 +179,105 @@ async fn models_are_listed_tried_and_chosen() {
     assert!(screen.err().contains("does not work: no such key\nhint: "), "{}", screen.err());
     let left = house.client.sessions(None, &loggia_client::Page::default()).await.unwrap();
     assert_eq!(left.sessions, []);
+}
+
+#[tokio::test]
+async fn the_beginning_of_an_id_is_enough_where_it_is_one_sessions() {
+    let (house, id) = changed().await;
+    let bare = id.0.trim_start_matches("ses_").to_owned();
+    let rename = async |given: &str| {
+        let (screen, mut terminal) = Screen::new(FILES);
+        let session = SessionId(given.to_owned());
+        let options = SessionRename { session, title: "Anew".to_owned(), json: false };
+        let done = loggia_cli::sessions_rename(&house.client, options, &mut terminal).await;
+        done.map(|_| screen.out()).map_err(|error| format!("{error}\nhint: {}", error.hint()))
+    };
+    let told = format!("{} is now called Anew\n", id.0);
+    for given in
+        [id.0.clone(), bare.clone(), bare[..4].to_owned(), id.0[..12].to_owned(), bare.to_uppercase()]
+    {
+        assert_eq!(rename(&given).await.as_ref(), Ok(&told), "{given}");
+    }
+    for given in ["xyz", "ses_", "ses_01"] {
+        assert!(rename(given).await.unwrap_err().contains("is too short"), "{given}");
+    }
+    for given in
+        ["nope", "ses_ffff", "ffffffffffffffffffffffffffffffff", "ses_not-an-id-however-long-it-may-be--"]
+    {
+        let error = rename(given).await.unwrap_err();
+        assert!(
+            error.starts_with(&format!("there is no session `{given}`\nhint: `loggia sessions list")),
+            "{error}"
+        );
+    }
+    let fork = SessionFork { session: id.clone(), seq: None, title: Some("Twin".to_owned()), json: true };
+    let (screen, mut terminal) = Screen::new(FILES);
+    loggia_cli::sessions_fork(&house.client, fork, &mut terminal).await.unwrap();
+    let twin: Value = serde_json::from_str(&screen.out()).unwrap();
+    // Both began in the same minute, and ids begin with the time.
+    let error = rename(&bare[..6]).await.unwrap_err();
+    assert!(
+        error.starts_with(&format!("2 sessions have an id that begins with `{}`: ", &bare[..6])),
+        "{error}"
+    );
+    assert!(error.contains(&id.0) && error.contains(twin["session_id"].as_str().unwrap()), "{error}");
+    assert!(error.contains("\"Twin\"") && error.contains("hint: give more of the id"), "{error}");
+}
+
+#[tokio::test]
+async fn every_command_takes_the_beginning_of_an_id() {
+    let (house, id) = changed().await;
+    let given = || SessionId(id.0[4..16].to_owned());
+    let (screen, mut terminal) = Screen::new(FILES);
+    let client = &house.client;
+    let mut interrupts = Interrupts::never();
+    let undo = Undo { session: SessionChoice::Id(given()), yes: true, ..undoing(&house) };
+    loggia_cli::undo(client, undo, &mut terminal, &mut interrupts).await.unwrap();
+    let show = SessionShow { session: SessionChoice::Id(given()), workspace: house.root(), json: false };
+    loggia_cli::sessions_show(client, show, &mut terminal).await.unwrap();
+    let export = SessionExport { session: given(), to: None };
+    loggia_cli::sessions_export(client, export, &mut terminal).await.unwrap();
+    let fork = SessionFork { session: given(), seq: None, title: None, json: false };
+    let ask = Ask { session: SessionChoice::Id(given()), ..house.prompt("") };
+    let error =
+        house.ask(Ask { prompt: "more".to_owned(), preset: Some(PolicyPreset::Full), ..ask }, &mut terminal);
+    assert!(matches!(error.await.unwrap_err(), CliError::SessionHasBegun { .. }), "it was found");
+    let delete = SessionDelete { session: given(), yes: true, json: false };
+    loggia_cli::sessions_delete(client, delete, &mut terminal, &mut interrupts).await.unwrap();
+    assert!(screen.out().ends_with(&format!("{} is deleted.\n", id.0)), "{}", screen.out());
+    let gone = loggia_cli::sessions_fork(client, fork, &mut terminal).await.unwrap_err();
+    assert!(matches!(gone, CliError::NoSuchSession(_)), "{gone}");
+}
+
+#[tokio::test]
+async fn what_the_policy_decides_by_a_rule_is_told_with_its_number() {
+    let house = House::new(&[], "").await;
+    let mut policy = house.client.policy(&workspace_id(&house).await).await.unwrap();
+    policy.rules = serde_json::from_value(serde_json::json!([
+        {"decision": "ask", "command": "npm publish"}, {"decision": "allow", "command": "npm test"}
+    ]))
+    .unwrap();
+    house.client.put_policy(&workspace_id(&house).await, &policy).await.unwrap();
+    let (screen, mut terminal) = Screen::new(FILES);
+    let command = Some("npm test".to_owned());
+    let check = PolicyCheck { workspace: house.root(), command, ..PolicyCheck::default() };
+    loggia_cli::policy_check(&house.client, check, &mut terminal).await.unwrap();
+    assert!(screen.out().starts_with("allow: ") && screen.out().ends_with(", rule 2)\n"), "{}", screen.out());
+    for (tool, words) in [("nope", "there is no tool `nope`; there are "), ("write_file", "name the `path`")]
+    {
+        let tool = Some(tool.to_owned());
+        let check = PolicyCheck { workspace: house.root(), tool, ..PolicyCheck::default() };
+        let error = loggia_cli::policy_check(&house.client, check, &mut terminal).await.unwrap_err();
+        assert!(error.to_string().starts_with(words), "{error}");
+    }
+}
+
+async fn workspace_id(house: &House) -> loggia_protocol_agent_server::WorkspaceId {
+    let params = loggia_protocol_agent_server::RegisterWorkspaceParams {
+        root_path: house.root().to_str().unwrap().to_owned(),
+        name: None,
+    };
+    house.client.register_workspace(&params).await.unwrap().workspace_id
 }
 
 #[tokio::test]

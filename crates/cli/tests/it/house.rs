@@ -89,7 +89,12 @@ impl House {
 
     /// The same server, by a way on which this is lost.
     pub(crate) async fn client_losing(&self, what: Loses) -> Client {
-        client_of(&self.directory, losing(self.address, what).await)
+        self.client_losing_often(what, 1).await
+    }
+
+    /// The same, so many times.
+    pub(crate) async fn client_losing_often(&self, what: Loses, times: usize) -> Client {
+        client_of(&self.directory, losing(self.address, what, times).await)
     }
 
     /// The server goes; what it has written stays.

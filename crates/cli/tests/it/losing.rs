@@ -1,4 +1,4 @@
-//! A way to a server on which one thing is lost, and every connection with it. Afterwards nothing is.
+//! A way to a server on which one thing is lost so many times, and every connection with it. Afterwards nothing is.
 
 use std::net::SocketAddr;
 
@@ -16,35 +16,37 @@ pub(crate) enum Loses {
 }
 
 /// Begins a way to this server.
-pub(crate) async fn losing(server: SocketAddr, what: Loses) -> SocketAddr {
+pub(crate) async fn losing(server: SocketAddr, what: Loses, times: usize) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
-        let lost = watch::Sender::new(false);
+        let lost = watch::Sender::new(0);
         while let Ok((client, _)) = listener.accept().await {
             // A server that is not there takes nothing.
             if let Ok(server) = TcpStream::connect(server).await {
-                tokio::spawn(carry(client, server, what, lost.clone()));
+                tokio::spawn(carry(client, server, what, times, lost.clone()));
             }
         }
     });
     address
 }
 
-async fn carry(client: TcpStream, server: TcpStream, what: Loses, lost: watch::Sender<bool>) {
+async fn carry(client: TcpStream, server: TcpStream, what: Loses, times: usize, lost: watch::Sender<usize>) {
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
     let mut other = lost.subscribe();
     let forth = async {
         let (mut came, mut carried) = (Vec::new(), 0);
         while let Ok(1..) = from_client.read_buf(&mut came).await {
-            let end = if *lost.borrow() { None } else { what.begins(&came) };
+            let end = if *lost.borrow() == times { None } else { what.begins(&came) };
+            // Its first bytes may have gone already; the rest does not.
+            let end = end.map(|end| end.max(carried));
             if to_server.write_all(&came[carried..end.unwrap_or(came.len())]).await.is_err() {
                 return;
             }
             carried = came.len();
             if end.is_some() {
-                lost.send_replace(true);
+                lost.send_modify(|lost| *lost += 1);
                 return;
             }
         }

@@ -1,6 +1,6 @@
 //! The server goes and comes back.
 
-use loggia_cli::{Ask, Interrupts, Key, Outcome, Revive};
+use loggia_cli::{Ask, CliError, Interrupts, Key, Outcome, Revive};
 use loggia_protocol_agent_server::PolicyPreset;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -118,13 +118,54 @@ async fn a_server_that_goes_when_the_turn_is_to_go_on_is_asked_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_goes_before_the_prompt_is_brought_back() {
+async fn a_server_that_goes_before_the_prompt_is_brought_back_however_often() {
+    for request in ["POST /v1/workspaces", "POST /v1/sessions", "websocket"] {
+        for times in [1, 4] {
+            let house = House::new(&[], &says("Here I am.")).await;
+            let client = house.client_losing_often(Loses::Request(request), times).await;
+            let (screen, mut terminal) = Screen::new(FILES);
+            let options = Ask { revive: Some(nothing_to_do()), ..house.prompt("where?") };
+            let asking = loggia_cli::ask(&client, options, &mut terminal, Interrupts::never());
+            assert_eq!(timeout(PATIENCE, asking).await.unwrap().unwrap(), Outcome::Done, "{request}");
+            assert_eq!(screen.out(), "Here I am.\n", "{request}");
+            assert_eq!(house.last_prompt().matches("where?").count(), 1, "{request}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_goes_each_time_is_given_up_on() {
     let house = House::new(&[], &says("Here I am.")).await;
-    let client = house.client_losing(Loses::Request("websocket")).await;
-    let (screen, mut terminal) = Screen::new(FILES);
-    let revive = Revive::new(|| std::future::ready(()));
-    let options = Ask { revive: Some(revive), ..house.prompt("where?") };
+    let client = house.client_losing_often(Loses::Request("POST /v1/sessions"), 1_000).await;
+    let (_, mut terminal) = Screen::new(FILES);
+    let options = Ask { revive: Some(nothing_to_do()), ..house.prompt("where?") };
     let asking = loggia_cli::ask(&client, options, &mut terminal, Interrupts::never());
-    assert_eq!(timeout(PATIENCE, asking).await.unwrap().unwrap(), Outcome::Done);
-    assert_eq!(screen.out(), "Here I am.\n");
+    let error = timeout(PATIENCE, asking).await.unwrap().unwrap_err();
+    assert!(matches!(error, CliError::Server(_)), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_somebody_stopped_is_left_stopped() {
+    let hangs = "[[reply]]\nparts = [{ text = \"Half of it.\\n\" }, { hang = true }]\n";
+    let house = House::new(&[], hangs).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    let revive = Revive::new(|| async { panic!("nobody wants another server") });
+    let (client, options) = (house.client.clone(), Ask { revive: Some(revive), ..house.prompt("work") });
+    let asking =
+        tokio::spawn(
+            async move { loggia_cli::ask(&client, options, &mut terminal, Interrupts::never()).await },
+        );
+    screen.until("Half of").await;
+    house.client.stop().await.unwrap();
+    assert_eq!(timeout(PATIENCE, asking).await.unwrap().unwrap().unwrap(), Outcome::Interrupted);
+    assert!(
+        screen.err().contains("error: the server was stopped by `loggia stop`\nhint: "),
+        "{}",
+        screen.err()
+    );
+}
+
+/// For a server that has never gone, only the way to it.
+fn nothing_to_do() -> Revive {
+    Revive::new(|| std::future::ready(()))
 }

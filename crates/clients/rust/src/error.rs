@@ -178,7 +178,7 @@ impl StreamError {
         const PASSING: &[u16] = &[close::GOING_AWAY, 1005, 1006, 1011, 1012, 1013, 1014];
         match code {
             close::SESSION_GONE => Some(Self::SessionGone),
-            close::TOO_SLOW | close::HELLO_TIMEOUT => None,
+            close::TOO_SLOW | close::HELLO_TIMEOUT | close::STOPPED => None,
             code if PASSING.contains(&code) => None,
             code => Some(Self::Closed { code, reason: reason.to_owned() }),
         }

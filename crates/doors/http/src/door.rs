@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use loggia_domain::{BoxFuture, Finding, ModelCatalogue};
@@ -75,6 +75,8 @@ pub(crate) struct Inner {
     pub(crate) builds: Builds,
     pub(crate) listed: Listed,
     pub(crate) started: Instant,
+    /// Whether a client asked for the stop, which is meant to last, and no signal.
+    pub(crate) told_to_stop: AtomicBool,
 }
 
 /// Whether anybody comes through a door.
@@ -112,8 +114,9 @@ impl Door {
         let auth = Auth::open(&settings.data)?;
         let (metrics, streams) = (Metrics::default(), Streams::default());
         let (marks, builds, listed) = (Marks::default(), Builds::default(), Listed::default());
-        let started = Instant::now();
-        let inner = Inner { parts, settings, auth, metrics, streams, marks, builds, listed, started };
+        let (started, told_to_stop) = (Instant::now(), AtomicBool::new(false));
+        let inner =
+            Inner { parts, settings, auth, metrics, streams, marks, builds, listed, started, told_to_stop };
         Ok(Self(Arc::new(inner)))
     }
 

@@ -41,7 +41,10 @@ fn server() -> Router<Arc<Inner>> {
         .route("/v1/stop", post(rest::stop::stop))
         .route("/metrics", get(rest::metrics::metrics))
         .route("/v1/models", get(rest::models::list))
-        .route("/v1/models/current", get(rest::models::current).put(rest::models::set_current))
+        .route(
+            "/v1/models/current",
+            get(rest::models::current).put(rest::models::set_current).delete(rest::models::forget_current),
+        )
         .route("/v1/models/test", post(rest::models::test))
         .route("/v1/tokens", get(rest::tokens::list).post(rest::tokens::create))
         .route("/v1/tokens/{token_id}", delete(rest::tokens::revoke))

@@ -115,6 +115,19 @@ impl Engine {
         })
     }
 
+    /// Whether the agent has a tool of this name there; if not, which it has.
+    ///
+    /// # Errors
+    /// If the workspace cannot be opened.
+    pub async fn has_tool(
+        &self,
+        workspace: WorkspaceId,
+        name: &str,
+    ) -> Result<Result<(), String>, EngineError> {
+        let open = self.shared.open_workspace(workspace).await?;
+        Ok(open.tool(name).map(drop))
+    }
+
     /// Calls a tool that only reads, under the workspace's policy. Dropping the future ends it.
     ///
     /// # Errors

@@ -35,7 +35,7 @@ impl Engine {
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             counters: Counters::default(),
-            current_model: CurrentModel::open(settings.data.join("model.toml"))?,
+            current_model: CurrentModel::open(&settings.data, settings.pinned_model)?,
             trust: Arc::new(TrustStore::open(settings.data.join("trust.toml"))?),
             sessions: Mutex::new(HashMap::new()),
             workspaces: Mutex::new(HashMap::new()),

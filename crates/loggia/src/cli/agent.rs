@@ -89,7 +89,7 @@ the session of this workspace in which something happened last. Commands that ra
 /// Arguments of `undo` and `redo`.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArguments {
-    /// In this session [default: the one of this workspace in which something happened last]
+    /// In this session, by its id or the beginning of it [default: the one of this workspace in which something happened last]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// So many steps
@@ -111,7 +111,8 @@ pub(crate) struct UndoArguments {
 pub(crate) enum ModelCommand {
     /// List the models that can be used
     List(ModelListArguments),
-    /// Use a model for new sessions
+    /// Use a model for new sessions, or forget which was chosen
+    #[command(long_about = MODEL_USE_ABOUT)]
     Use(ModelUseArguments),
     /// Have a model say one word, and tell how long that took
     Test(ModelTestArguments),
@@ -125,12 +126,19 @@ pub(crate) struct ModelListArguments {
     pub(crate) json: bool,
 }
 
+const MODEL_USE_ABOUT: &str = "\
+Uses a model for new sessions. The server keeps the choice. `-m` and `LOGGIA_MODEL` count before it, the configuration file after it. \
+`--unset` forgets it.";
+
 /// Arguments of `model use`.
 #[derive(Debug, Args)]
 pub(crate) struct ModelUseArguments {
     /// Which, as `provider:model`
-    #[arg(value_name = "MODEL")]
-    pub(crate) name: String,
+    #[arg(value_name = "MODEL", required_unless_present = "unset")]
+    pub(crate) name: Option<String>,
+    /// Forget which was chosen: what is configured or found counts again
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) unset: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -175,6 +183,9 @@ pub(crate) struct PolicyEditArguments {
     /// Of this directory [default: the workspace around the current one]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+    /// Begin with this file, such as a draft that was not taken, instead of with the policy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
 }
 
 /// Arguments of `policy check`.

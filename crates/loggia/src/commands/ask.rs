@@ -14,7 +14,7 @@ use crate::config::places::Places;
 use crate::config::{Config, OwnFlag, keys};
 use crate::daemon::ephemeral::Ephemeral;
 use crate::daemon::{Settings, find};
-use crate::errors::Error;
+use crate::errors::{self, Error};
 use crate::exit_code::ExitCode;
 
 /// What is read of a pipe: one byte more than is taken, so that too much is noticed.
@@ -48,7 +48,12 @@ fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
     let runtime = client::runtime()?;
     let done = runtime.block_on(async {
         let client = home.client_with_model().await?;
-        ask(&client, asked).await
+        let follows_choice = asked.model.is_none() && asked.session == SessionChoice::New;
+        let outcome = ask(&client, asked).await?;
+        if follows_choice && outcome == Outcome::ModelFailed {
+            warn_of_choice(&client).await;
+        }
+        Ok(outcome)
     });
     let done = done.map_err(|error| match (&error, script) {
         (Error::Client(refused), Some(name)) if refused.is_about_model() => Error::ScriptElsewhere { name },
@@ -57,6 +62,18 @@ fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
     // A keyboard that is being read is not waited for.
     runtime.shutdown_background();
     done
+}
+
+/// Tells the way out of a choice that does not work.
+async fn warn_of_choice(client: &Client) {
+    // Whoever cannot be asked has told as much already.
+    let Ok(current) = client.current_model().await else { return };
+    if let Some(problem) = current.problem.filter(|_| current.chosen) {
+        let name = format!("{}:{}", current.provider, current.model_name);
+        let message = format!("`{name}`, chosen with `loggia model use`, cannot be used: {problem}");
+        let hint = "`loggia model use --unset` forgets the choice; `loggia model list` tells which there are";
+        errors::warn(&message, hint);
+    }
 }
 
 /// Starts a server again when the one that was asked has gone.

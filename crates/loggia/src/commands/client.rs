@@ -105,13 +105,16 @@ impl Home {
 
     /// The directory that was named, else the workspace around the current one, else that itself.
     pub(crate) fn workspace(&self, named: Option<&Path>) -> Result<PathBuf, Error> {
-        let failed = |source| Error::Input { path: named.unwrap_or(Path::new(".")).to_owned(), source };
+        let failed = |source| Error::NoDirectory { path: named.unwrap_or(Path::new(".")).to_owned(), source };
         let found = match (named, &self.places.workspace) {
             (Some(named), _) => named.canonicalize(),
             (None, Some(around)) => Ok(around.clone()),
             (None, None) => std::env::current_dir(),
         };
-        found.map_err(failed)
+        let found = found.map_err(failed)?;
+        // Whoever opens it sees whether it is a directory, and whether it may be read.
+        std::fs::read_dir(&found).map_err(failed)?;
+        Ok(found)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `loggia config show [KEY]`: every setting, its value and where the value came from.
 
 use crate::cli::ConfigShowArguments;
+use crate::config::places::Places;
 use crate::config::{Config, keys, show};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
@@ -9,22 +10,38 @@ use crate::output::Printer;
 
 /// Runs the command.
 pub(crate) fn run(config: &Config, arguments: &ConfigShowArguments) -> Result<ExitCode, Error> {
+    let chosen = chosen(config)?;
     let settings = match &arguments.key {
         None => config.settings().iter().collect(),
         Some(path) => vec![find(config, path)?],
     };
     let mut printer = Printer::new();
     if arguments.json {
-        printer.line(show::json(&settings))?;
+        printer.line(show::json(&settings, chosen.as_deref()))?;
     } else if arguments.key.is_some() {
         for setting in settings {
-            printer.line(show::one(setting))?;
+            printer.line(show::one(setting, chosen.as_deref()))?;
         }
     } else {
-        printer.line(show::table(&settings))?;
+        printer.line(show::table(&settings, chosen.as_deref()))?;
     }
     printer.finish()?;
     Ok(ExitCode::Success)
+}
+
+/// The model that was chosen with `loggia model use`, if that counts before the configuration here.
+fn chosen(config: &Config) -> Result<Option<String>, Error> {
+    if config.own_model().is_some() {
+        return Ok(None);
+    }
+    match loggia_engine::chosen_model(Places::find()?.data()) {
+        Ok(chosen) => Ok(chosen.map(|name| name.0)),
+        // The server that cannot read it says so; the configuration is still worth showing.
+        Err(error) => {
+            tracing::warn!(%error, "which model was chosen is not known");
+            Ok(None)
+        }
+    }
 }
 
 fn find<'a>(config: &'a Config, path: &str) -> Result<&'a crate::config::Setting, Error> {

@@ -203,10 +203,15 @@ impl Init<'_> {
         let freed = if changed { self.home.free().await? } else { Freed::Absent };
         let client = self.home.client().await?;
         let mut follows = current(&client).await?.as_deref() == Some(name);
-        // Somebody chose another one while a server ran, and that choice is kept.
+        if !follows {
+            // Somebody chose another one, and what is set up now is meant to count.
+            client.forget_current_model().await.map_err(CliError::from)?;
+            follows = current(&client).await?.as_deref() == Some(name);
+        }
+        // A server that keeps its settings is told.
         if let (false, Some((provider, model_name))) = (follows, name.split_once(':')) {
             let (provider, model_name) = (provider.to_owned(), model_name.to_owned());
-            let put = CurrentModel { provider, model_name, options: None };
+            let put = CurrentModel { provider, model_name, ..CurrentModel::default() };
             follows = match client.put_current_model(&put).await {
                 Ok(_) => true,
                 Err(error) if error.problem().is_some() => false,

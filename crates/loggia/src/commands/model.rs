@@ -13,7 +13,9 @@ use crate::errors::{self, Error};
 pub(crate) fn run(config: &Config, home: &Home, command: ModelCommand) -> Result<Outcome, Error> {
     match command {
         ModelCommand::List(arguments) => client::run(home, async |client, terminal| {
-            loggia_cli::model_list(client, ModelList { json: arguments.json }, terminal).await
+            let configured_by = config.model_origin();
+            let options = ModelList { configured_by, json: arguments.json };
+            loggia_cli::model_list(client, options, terminal).await
         }),
         ModelCommand::Use(arguments) => choose(config, home, &arguments),
         ModelCommand::Test(arguments) => {
@@ -37,7 +39,8 @@ fn choose(config: &Config, home: &Home, arguments: &ModelUseArguments) -> Result
         Err(Error::Client(error)) if error.is_about_model() => error,
         done => return done,
     };
-    if matches!(Known::of(&arguments.name, config), Known::Here) {
+    let name = arguments.name.as_deref().unwrap_or_default();
+    if matches!(Known::of(name, config), Known::Here) {
         match stopping::free(&home.places)? {
             Freed::Gone => return set(),
             Freed::Absent => {}

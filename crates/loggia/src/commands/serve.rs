@@ -48,6 +48,8 @@ fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Se
         tls: tls(arguments),
         insecure: arguments.insecure,
         model: config.model().map(str::to_owned),
+        model_origin: config.model_origin(),
+        pinned_model: config.is_model_pinned(),
         policy: config.policy(),
         workspaces: arguments.workspaces.clone(),
         json: arguments.json,

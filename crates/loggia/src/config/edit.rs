@@ -87,6 +87,13 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     // What the name leads to is changed, not the name: people keep such files elsewhere.
     let path = match path.canonicalize() {
         Ok(real) => real,
+        // A link that leads nowhere: where its target should be, nobody said.
+        Err(error) if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) => {
+            let target = fs::read_link(path)?;
+            let message =
+                format!("it is a link to `{}`, which cannot be followed: {error}", target.display());
+            return Err(io::Error::new(error.kind(), message));
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
         Err(error) => return Err(error),
     };
@@ -165,5 +172,23 @@ mod tests {
         edit.save().unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(Edit::open(&path).unwrap().text("model.default"), Some("c:d"));
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_told_and_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("config.toml");
+        std::os::unix::fs::symlink(directory.path().join("gone/config.toml"), &link).unwrap();
+        let error = match Edit::open(&link) {
+            Ok(mut edit) => {
+                edit.set("model.default", "a:b");
+                edit.save().unwrap_err()
+            }
+            Err(error) => error,
+        };
+        let ConfigError::Write { source, .. } = &error else { panic!("{error}") };
+        assert!(source.to_string().contains("gone/config.toml`, which cannot be followed"), "{source}");
+        assert!(error.hint().unwrap().contains("link"), "{error}");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
 }

@@ -146,10 +146,18 @@ impl ConfigError {
             }),
             Self::WrongValue { expected, .. } => Some(format!("expected {expected}")),
             Self::NoHome { name, .. } => Some(format!("set `HOME`, or `{name}` to an absolute path")),
+            Self::Write { path, .. } if path.is_symlink() && !path.exists() => {
+                Some(format!("make the file that the link leads to, or remove the link `{}`", path.display()))
+            }
             Self::Write { path, .. } => {
                 Some(format!("look at who owns `{}` and the directories above it", path.display()))
             }
-            Self::Read { .. } | Self::Syntax { .. } | Self::RelativeDirectory { .. } => None,
+            Self::Read { path, source } if source.kind() == io::ErrorKind::PermissionDenied => {
+                let path = path.display();
+                Some(format!("`ls -l '{path}'` tells who owns it; `chmod u+r '{path}'` lets you read it"))
+            }
+            Self::Read { path, .. } => Some(format!("see that `{}` is a file of text", path.display())),
+            Self::Syntax { .. } | Self::RelativeDirectory { .. } => None,
         }
     }
 }

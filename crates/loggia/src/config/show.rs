@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::keys::{Tightness, WorkspaceRule};
+use super::keys::{self, Tightness, WorkspaceRule};
 use super::layers::{Ignored, Origin, Setting};
 use super::value::Value;
 use crate::color::{ASIDE, SUBJECT, WARNING};
@@ -17,10 +17,13 @@ struct Shown<'a> {
     doc: &'static str,
     used_by: &'static str,
     ignored: &'a [Ignored],
+    /// What `loggia model use` chose, which counts before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chosen: Option<&'a str>,
 }
 
 /// All settings as a JSON array.
-pub(crate) fn json(settings: &[&Setting]) -> String {
+pub(crate) fn json(settings: &[&Setting], chosen: Option<&str>) -> String {
     let shown: Vec<_> = settings
         .iter()
         .map(|setting| Shown {
@@ -30,13 +33,14 @@ pub(crate) fn json(settings: &[&Setting]) -> String {
             doc: setting.key.doc,
             used_by: setting.key.used_by,
             ignored: &setting.ignored,
+            chosen: chosen.filter(|_| is_model(setting)),
         })
         .collect();
     serde_json::to_string_pretty(&shown).expect("texts, numbers and switches can always be written")
 }
 
 /// All settings as an aligned table; what was ignored stands below its key.
-pub(crate) fn table(settings: &[&Setting]) -> String {
+pub(crate) fn table(settings: &[&Setting], chosen: Option<&str>) -> String {
     let values: Vec<_> =
         settings.iter().map(|setting| printable(&setting.value.to_string()).into_owned()).collect();
     let key_width = settings.iter().map(|setting| setting.path.len()).max().unwrap_or(0);
@@ -51,12 +55,13 @@ pub(crate) fn table(settings: &[&Setting]) -> String {
             printable(&origin)
         ));
         lines.extend(setting.ignored.iter().map(|ignored| format!("  {}", ignored_line(ignored))));
+        lines.extend(chosen.filter(|_| is_model(setting)).map(|name| format!("  {}", chosen_line(name))));
     }
     lines.join("\n")
 }
 
 /// One setting with all there is to know about it.
-pub(crate) fn one(setting: &Setting) -> String {
+pub(crate) fn one(setting: &Setting, chosen: Option<&str>) -> String {
     let key = setting.key;
     let mut lines =
         vec![format!("{SUBJECT}{}{SUBJECT:#} = {}", setting.path, printable(&setting.value.to_string()))];
@@ -72,7 +77,19 @@ pub(crate) fn one(setting: &Setting) -> String {
     fact("workspace", &key.workspace.to_string());
     fact("used by", key.used_by);
     lines.extend(setting.ignored.iter().map(|ignored| format!("  {}", ignored_line(ignored))));
+    lines.extend(chosen.filter(|_| is_model(setting)).map(|name| format!("  {}", chosen_line(name))));
     lines.join("\n")
+}
+
+fn is_model(setting: &Setting) -> bool {
+    setting.path == keys::MODEL_DEFAULT.path
+}
+
+fn chosen_line(name: &str) -> String {
+    let told = format!(
+        "{name:?} with `loggia model use`, which counts before it; `loggia model use --unset` forgets it"
+    );
+    format!("{WARNING}chosen{WARNING:#}     {}", printable(&told))
 }
 
 fn ignored_line(ignored: &Ignored) -> String {

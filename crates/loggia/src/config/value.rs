@@ -81,7 +81,11 @@ impl ValueType {
                 let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
                 format!("some of {}, separated by commas, or `{NO_LIMIT}`", words.join(", "))
             }
-            Self::Price => "a number such as `0.25`, zero or more".to_owned(),
+            Self::Price => {
+                format!(
+                    "a number such as `0.25`, from 0 to {MAX_PRICE}, with at most six digits after the point"
+                )
+            }
         }
     }
 
@@ -94,7 +98,7 @@ impl ValueType {
             Self::Limit if text == NO_LIMIT => Some(Value::Text(Cow::Borrowed(NO_LIMIT))),
             Self::Count | Self::Limit => text.parse().ok().map(Value::Count),
             Self::Switch => text.parse().ok().map(Value::Switch),
-            Self::Price => millionths(text).map(Value::Decimal),
+            Self::Price => millionths(text).map(Value::Decimal).and_then(|value| self.check(value)),
         }
     }
 
@@ -103,8 +107,9 @@ impl ValueType {
         let fits = match (self, &value) {
             (Self::Text, Value::Text(_))
             | (Self::Count | Self::Limit, Value::Count(_))
-            | (Self::Price, Value::Decimal(_) | Value::Count(_))
             | (Self::Switch, Value::Switch(_)) => true,
+            (Self::Price, Value::Count(whole)) => *whole <= MAX_PRICE,
+            (Self::Price, Value::Decimal(price)) => *price <= MAX_PRICE * MILLION,
             (Self::Limit, Value::Text(text)) => text == NO_LIMIT,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_ref()),
             (Self::Words(words), Value::Text(text)) => {
@@ -120,6 +125,9 @@ impl ValueType {
         fits.then_some(value)
     }
 }
+
+/// The highest price of a million tokens, in US dollars: far above every model's, and its millionths can be added up.
+const MAX_PRICE: u64 = 1_000_000;
 
 /// How many millionths there are in one.
 const MILLION: u64 = 1_000_000;
@@ -200,11 +208,17 @@ mod tests {
 
     #[test]
     fn prices_and_words_are_exact_or_refused() {
-        for (text, expected) in [("0.25", "0.25"), ("3", "3.0"), ("0.000001", "0.000001"), ("10.50", "10.5")]
-        {
+        for (text, expected) in [
+            ("0.25", "0.25"),
+            ("3", "3.0"),
+            ("0.000001", "0.000001"),
+            ("10.50", "10.5"),
+            ("1000000", "1000000.0"),
+        ] {
             check(ValueType::Price, text, expected);
         }
-        for bad in ["", "-1", ".5", "1.", "1e3", "0.0000001", "1,5", "99999999999999999999"] {
+        for bad in ["", "-1", ".5", "1.", "1e3", "0.0000001", "1,5", "99999999999999999999", "1000000.000001"]
+        {
             check(ValueType::Price, bad, "does not fit");
         }
         let kind = ValueType::Words(&["tools", "images"]);

@@ -13,6 +13,7 @@ use loggia_domain::{
     CommandExit, CommandSpec, Confinement, Finding, FindingLevel, RunError, Runner, SandboxLevel,
 };
 use loggia_http::Examine;
+use rustix::fs::Access;
 
 use super::directories::RuntimeDirectory;
 use crate::config::places::Places;
@@ -73,6 +74,11 @@ fn directory(about: &str, path: &Path) -> Finding {
         let message = format!("`{shown}` belongs to user {}", found.uid());
         return Finding::of(about, FindingLevel::Error, message, "take another directory, or take it over");
     }
+    let all = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
+    if let Err(error) = rustix::fs::access(path, all) {
+        let message = format!("`{shown}` cannot be read and written: {error}, mode {mode:03o}");
+        return Finding::of(about, FindingLevel::Error, message, format!("`chmod u+rwx '{shown}'` mends it"));
+    }
     let (bytes, counted) = size(path);
     let more = if counted == MAX_COUNTED { "more than " } else { "" };
     let message = format!("`{shown}`, {more}{}, mode {mode:03o}", human(bytes));
@@ -82,7 +88,7 @@ fn directory(about: &str, path: &Path) -> Finding {
             about,
             FindingLevel::Warning,
             message,
-            format!("`chmod 700 {shown}` keeps others out"),
+            format!("`chmod 700 '{shown}'` keeps others out"),
         ),
     }
 }

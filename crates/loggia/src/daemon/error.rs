@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use loggia_engine::EngineError;
 use loggia_http::{DoorError, TlsError};
@@ -91,10 +91,20 @@ pub(crate) enum DaemonError {
         source: EngineError,
     },
     /// A model is named that nobody provides.
-    #[error("{reason}")]
+    #[error("{reason}{}", origin.as_ref().map(|origin| format!(" (set by `{origin}`)")).unwrap_or_default())]
     UnknownModel {
         /// What is not known, and what was probably meant.
         reason: String,
+        /// Who named it: a file and its line, a variable or a flag.
+        origin: Option<String>,
+    },
+    /// What is said to be known better about a model makes no sense.
+    #[error("`catalogue.{model:?}`: {what}")]
+    Catalogue {
+        /// Which model.
+        model: String,
+        /// What is wrong.
+        what: String,
     },
     /// A model's script cannot be read.
     #[error("cannot read the script `{}`", path.display())]
@@ -211,11 +221,22 @@ pub(crate) enum DaemonError {
 }
 
 impl DaemonError {
+    /// The same, with where the model is set that it is about.
+    pub(crate) fn set_by(self, origin: Option<&str>) -> Self {
+        match self {
+            Self::UnknownModel { reason, origin: None } => {
+                Self::UnknownModel { reason, origin: origin.map(str::to_owned) }
+            }
+            other => other,
+        }
+    }
+
     /// What it means to the caller.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Insecure { .. } => ErrorKind::Usage,
             Self::UnknownModel { .. }
+            | Self::Catalogue { .. }
             | Self::ReadScript { .. }
             | Self::Script { .. }
             | Self::Workspace { .. }
@@ -270,6 +291,9 @@ impl DaemonError {
             Self::UnknownModel { .. } => {
                 "models are called `provider:model`, as in `openai:gpt-5`; `loggia model list` tells which there are, `scripted:FILE` plays a script"
             }
+            Self::Catalogue { .. } => {
+                "correct it in the configuration; `loggia config show` tells where it is set"
+            }
             Self::OtherControl { control, .. } if *control < CONTROL_VERSION => {
                 "restart the server, which is the older one: `loggia stop`; the next command starts a new one"
             }
@@ -284,6 +308,12 @@ impl DaemonError {
             Self::SocketTaken { .. } => {
                 "set `LOGGIA_RUNTIME_DIR` to a directory of its own, or stop whoever answers"
             }
+            Self::Directory { path, source } | Self::Lock { path, source } | Self::Log { path, source } => {
+                return Some(way_out(path, source.kind()));
+            }
+            Self::Store { source: OpenError::NotWritable { path, source } } => {
+                return Some(way_out(path, source.kind()));
+            }
             Self::OpenDirectory { path } => {
                 let path = path.display();
                 return Some(format!(
@@ -296,5 +326,43 @@ impl DaemonError {
             _ => return None,
         };
         Some(hint.to_owned())
+    }
+}
+
+/// What to do about a place of ours that cannot be used.
+fn way_out(path: &Path, why: io::ErrorKind) -> String {
+    const ELSEWHERE: &str = "`LOGGIA_DATA_DIR` and `LOGGIA_RUNTIME_DIR` name other directories";
+    let path = path.display();
+    match why {
+        io::ErrorKind::PermissionDenied => format!(
+            "`ls -ld '{path}'` tells who owns it; if it is yours, `chmod u+rwx '{path}'` and the same above it; {ELSEWHERE}"
+        ),
+        io::ErrorKind::ReadOnlyFilesystem => format!("the disk is mounted read-only there; {ELSEWHERE}"),
+        io::ErrorKind::StorageFull => format!("the disk is full; make room, or {ELSEWHERE}"),
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            format!("something that is no directory is in its way; move that, or {ELSEWHERE}")
+        }
+        _ => format!("look at it with `ls -ld '{path}'`; {ELSEWHERE}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_cannot_be_used_is_told_with_the_way_out() {
+        let error = |kind: io::ErrorKind| {
+            let error = DaemonError::Directory { path: "/data/loggia".into(), source: kind.into() };
+            format!("{error} | {}", error.hint().unwrap())
+        };
+        let denied = error(io::ErrorKind::PermissionDenied);
+        assert!(
+            denied.starts_with("cannot use the directory `/data/loggia` | `ls -ld '/data/loggia'`"),
+            "{denied}"
+        );
+        assert!(denied.contains("chmod u+rwx"), "{denied}");
+        assert!(error(io::ErrorKind::ReadOnlyFilesystem).contains("mounted read-only"));
+        assert!(error(io::ErrorKind::NotADirectory).ends_with("`LOGGIA_RUNTIME_DIR` name other directories"));
     }
 }

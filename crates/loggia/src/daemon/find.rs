@@ -26,8 +26,12 @@ const LOOK: Duration = Duration::from_millis(5);
 /// How long a daemon may take to say how it is: it costs it nothing.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// How often it is looked for when it goes away right after it was found: it may leave at any moment, but not each time.
-const TRIES: u32 = 3;
+/// How often it is looked for when it goes away right after it was found or started: it may leave at any moment, but not
+/// each time.
+const TRIES: u32 = 7;
+
+/// How long the second try waits, each further one twice as long: one that is dying still takes connections.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 /// The socket of a daemon that answers, started if there was none. Waits.
 pub(crate) fn or_start(places: &Places, variables: &[String]) -> Result<PathBuf, DaemonError> {
@@ -68,9 +72,21 @@ pub(crate) fn rpc(places: &Places, variables: &[String]) -> Result<UnixStream, D
 
 /// The same as the first, a client of it that it understands, and how it is.
 pub(crate) async fn client(places: &Places, variables: &[String]) -> Result<(Client, Health), DaemonError> {
-    let mut tries = 1;
+    let (mut tries, mut pause) = (1, FIRST_PAUSE);
     loop {
-        let client = Client::new(Server::Unix(or_start(places, variables)?));
+        if tries > 1 {
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+        }
+        let socket = match or_start(places, variables) {
+            // Somebody killed it while it came up.
+            Err(DaemonError::NotStarted { code: None, .. }) if tries < TRIES => {
+                tries += 1;
+                continue;
+            }
+            found => found?,
+        };
+        let client = Client::new(Server::Unix(socket));
         match tokio::time::timeout(ANSWER, client.health()).await {
             Ok(Ok(health)) => return check(&health).map(|()| (client, health)),
             Ok(Err(error)) if error.problem().is_some() => {

@@ -47,7 +47,7 @@ pub(crate) fn find(
     };
     // Whoever names a model wants that one, and not a search.
     if let (Some(_), Err(error)) = (name, models.find(None)) {
-        return Err(DaemonError::UnknownModel { reason: error.message });
+        return Err(DaemonError::UnknownModel { reason: error.message, origin: None });
     }
     let look = models.look();
     Ok(Found { models: Arc::new(SearchingCatalogue::behind(Arc::new(models))), look: Some(look) })
@@ -71,8 +71,7 @@ fn settings_of(endpoint: &Endpoint) -> Option<loggia_models::Endpoint> {
 
 /// What is known better about a model, as the models know it.
 fn override_of(known: &Known) -> Result<(ModelName, Override), DaemonError> {
-    let wrong =
-        |what: &str| DaemonError::UnknownModel { reason: format!("`catalogue.{:?}`: {what}", known.model) };
+    let wrong = |what: &str| DaemonError::Catalogue { model: known.model.clone(), what: what.to_owned() };
     if known.context_tokens.is_some_and(|tokens| tokens < LEAST_CONTEXT) {
         return Err(wrong(&format!("a model that looks at fewer than {LEAST_CONTEXT} tokens is of no use")));
     }

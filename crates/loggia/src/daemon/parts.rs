@@ -46,8 +46,9 @@ impl Prepared {
         runtime: &RuntimeDirectory,
     ) -> Result<Self, DaemonError> {
         let environment = Environment::from_fn(|name| std::env::var(name).ok());
-        let Found { models, look } =
-            models::find(settings.model.as_deref(), &settings.endpoints, &settings.catalogue, environment)?;
+        let found =
+            models::find(settings.model.as_deref(), &settings.endpoints, &settings.catalogue, environment);
+        let Found { models, look } = found.map_err(|error| error.set_by(settings.model_origin.as_deref()))?;
         let keeper = Keeper::this_executable(KEEPER).map_err(|source| DaemonError::Start { source })?;
         let runner: Arc<dyn Runner> =
             Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
@@ -60,6 +61,7 @@ impl Prepared {
             hidden,
             secrets: Door::first_token(places.data())?.into_iter().collect(),
             policy: settings.policy.clone(),
+            pinned_model: settings.pinned_model,
             ..loggia_engine::Settings::new(places.data().to_owned())
         };
         let examine = doctor::examiner(places, runtime, Arc::clone(&runner));

@@ -24,6 +24,10 @@ pub(crate) struct Settings {
     pub(crate) insecure: bool,
     /// The model of new sessions.
     pub(crate) model: Option<String>,
+    /// Where that is set, for people.
+    pub(crate) model_origin: Option<String>,
+    /// Whether that counts before a choice that was kept.
+    pub(crate) pinned_model: bool,
     /// Endpoints of models besides the usual ones.
     pub(crate) endpoints: Vec<Endpoint>,
     /// What is known better about models.
@@ -70,6 +74,8 @@ impl Settings {
             tls: TlsChoice::Off,
             insecure: false,
             model: config.model().map(str::to_owned),
+            model_origin: config.model_origin(),
+            pinned_model: config.is_model_pinned(),
             endpoints: config.endpoints(),
             catalogue: config.catalogue(),
             policy: config.policy(),

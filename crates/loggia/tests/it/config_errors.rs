@@ -157,6 +157,8 @@ fn a_file_that_is_not_text_or_not_a_file() {
     --- stderr
     error: cannot read `[STAGE]/home/.config/loggia/config.toml`
       cause: stream did not contain valid UTF-8
+
+    hint: see that `[STAGE]/home/.config/loggia/config.toml` is a file of text
     [END]
     ");
     let stage = Stage::new();
@@ -166,6 +168,8 @@ fn a_file_that_is_not_text_or_not_a_file() {
     --- stderr
     error: cannot read `[STAGE]/home/.config/loggia/config.toml`
       cause: not a regular file
+
+    hint: see that `[STAGE]/home/.config/loggia/config.toml` is a file of text
     [END]
     ");
 }

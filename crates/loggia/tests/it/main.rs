@@ -5,6 +5,7 @@ mod ask;
 mod ask_killed;
 mod ask_models;
 mod auto;
+mod choosing;
 mod color;
 mod command_line;
 mod completions;

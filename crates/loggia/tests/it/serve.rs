@@ -158,7 +158,7 @@ fn a_model_nobody_provides_is_told() {
     insta::assert_snapshot!(Stage::new().run(&["serve", "--model", "nobody:best"]), @r"
     exit: 3
     --- stderr
-    error: there is no provider `nobody`
+    error: there is no provider `nobody` (set by `--model`)
 
     hint: models are called `provider:model`, as in `openai:gpt-5`; `loggia model list` tells which there are, `scripted:FILE` plays a script
     [END]

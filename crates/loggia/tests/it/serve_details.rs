@@ -29,6 +29,8 @@ fn a_log_that_cannot_be_written_is_told_while_the_starter_is_there() {
     --- stderr
     error: cannot write the log `[STAGE]/home/.local/share/loggia/daemon.log`
       cause: Is a directory (os error 21)
+
+    hint: look at it with `ls -ld '[STAGE]/home/.local/share/loggia/daemon.log'`; `LOGGIA_DATA_DIR` and `LOGGIA_RUNTIME_DIR` name other directories
     [END]
     ");
     assert_eq!(stage.run(&["status"]).code, Some(5), "nothing was left running");

@@ -68,4 +68,6 @@ pub mod close {
     pub const HELLO_TIMEOUT: u16 = 4408;
     /// The client stopped reading for too long; it may resume with `after`.
     pub const TOO_SLOW: u16 = 4409;
+    /// Somebody stopped the daemon with `POST /v1/stop`; it does not come back by itself.
+    pub const STOPPED: u16 = 4410;
 }

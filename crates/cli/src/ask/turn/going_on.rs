@@ -3,7 +3,7 @@
 //! What always holds: it is asked to go on once at a time, and [`MAX_CONTINUED`] times in all. Whether it was heard is
 //! known from an answer alone: a server that dies before it answers leaves that to the next connection.
 
-use loggia_protocol_agent_server::{ErrorBody, ProblemType, Session};
+use loggia_protocol_agent_server::{ErrorBody, ErrorCode, ProblemType, Session};
 
 use super::super::Outcome;
 use super::saying::Said;
@@ -29,6 +29,14 @@ pub(super) struct Last {
 }
 
 impl Turn<'_, '_> {
+    /// Somebody stopped the server. To start another one would be to undo what they did.
+    pub(super) fn stopped(&mut self) -> Result<Option<Outcome>, CliError> {
+        let message = "the server was stopped by `loggia stop`".to_owned();
+        let fault = ErrorBody { code: ErrorCode::Internal, message, details: None, recoverable: true };
+        self.last = Last { fault: Some(fault), ..Last::default() };
+        self.finish(Outcome::Interrupted)
+    }
+
     /// The turn was cut off by the event of this number.
     pub(super) fn cut_off(&mut self, seq: Option<u64>, last: Last) -> Result<Option<Outcome>, CliError> {
         self.last = last;

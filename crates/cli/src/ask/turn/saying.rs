@@ -3,6 +3,8 @@
 //! What always holds: a prompt that may not have arrived is looked for before it is said again, and so is an answer. That
 //! something was written says little: a connection takes what its server never reads. What the session tells says it.
 
+use std::time::Duration;
+
 use loggia_client::NotSent;
 use loggia_protocol_agent_server::{
     AlreadyDecidedDetails, ClientMessage, ErrorBody, ErrorCode, ServerError, ServerMessage, Session,
@@ -15,6 +17,9 @@ use super::super::view::View;
 use super::{PATIENCE_AT_END, Turn};
 use crate::interrupts::Interrupt;
 use crate::{CliError, terminal};
+
+/// How long it takes until somebody looks again who got no answer, though the stream is there.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Where the prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +67,15 @@ impl Turn<'_, '_> {
 
     /// Looks what has arrived.
     pub(super) fn look(&mut self) {
+        self.look_after(Duration::ZERO);
+    }
+
+    fn look_after(&mut self, pause: Duration) {
         let (client, id, losses) = (self.client.clone(), self.session.session_id.clone(), self.losses);
-        self.says.spawn(async move { Said::Looked(losses, client.session(&id).await) });
+        self.says.spawn(async move {
+            tokio::time::sleep(pause).await;
+            Said::Looked(losses, client.session(&id).await)
+        });
     }
 
     /// What the journal got since we began shows that the prompt is in it.
@@ -97,7 +109,11 @@ impl Turn<'_, '_> {
             Said::Continued(losses, continued) => return self.continued(losses, continued),
             Said::Looked(losses, Ok(now)) if losses == self.losses => return self.looked(&now),
             Said::Looked(_, Err(error)) if error.problem().is_some() => return Err(error.into()),
-            // The connection was lost again, or is about to be: the next one looks again.
+            // It may have gone over a connection that was lost with the server before.
+            Said::Looked(losses, Err(_)) if losses == self.losses && !self.away => {
+                self.look_after(LOOK_AGAIN);
+            }
+            // The connection was lost again: the next one looks again.
             Said::Looked(..) | Said::Aside => {}
         }
         Ok(None)

@@ -30,6 +30,14 @@ impl Client {
         self.ask(Ask::put(&["v1", "models", "current"]).json(model)).await
     }
 
+    /// Forgets which model was chosen for new sessions: the one counts that the server was configured with, or finds.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn forget_current_model(&self) -> Result<(), Error> {
+        self.tell(Ask::delete(&["v1", "models", "current"])).await
+    }
+
     /// Asks a model for one word; without a name, that of new sessions. It may cost something.
     ///
     /// # Errors

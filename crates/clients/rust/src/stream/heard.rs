@@ -33,6 +33,8 @@ pub enum Lost {
     Silent,
     /// The server stops, perhaps to start again.
     Stopping,
+    /// Somebody stopped the server; nobody starts it again by itself.
+    Stopped,
     /// The server gave us up because we did not read for too long.
     TooSlow,
     /// The server closed it, with this code.
@@ -46,6 +48,7 @@ impl Lost {
     pub(super) fn of_close(code: u16) -> Self {
         match code {
             close::GOING_AWAY => Self::Stopping,
+            close::STOPPED => Self::Stopped,
             close::TOO_SLOW => Self::TooSlow,
             code => Self::Closed(code),
         }

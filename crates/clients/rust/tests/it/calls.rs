@@ -105,6 +105,7 @@ async fn call(client: &Client, endpoint: &Endpoint) -> Option<Result<(), Error>>
         (Verb::Put, "/v1/models/current") => {
             client.put_current_model(&read::<CurrentModel>("current_model")).await.map(drop)
         }
+        (Verb::Delete, "/v1/models/current") => client.forget_current_model().await,
         (Verb::Post, "/v1/models/test") => {
             client.test_model(&read::<TestModelParams>("test_model_params")).await.map(drop)
         }

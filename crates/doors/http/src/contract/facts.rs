@@ -113,7 +113,7 @@ pub(super) const FACTS: &[Facts] = &[
     .bad(&[409]),
     get("/v1/models", "listModels", "The models that can be used"),
     get("/v1/models/current", "getCurrentModel", "The model of new sessions").bad(&[404]),
-    put("/v1/models/current", "putCurrentModel", "Sets the model of new sessions"),
+    put("/v1/models/current", "putCurrentModel", "Sets the model of new sessions").bad(&[409]),
     stream("/v1/sessions/{session_id}/stream", "streamSession", "A session as it happens").query(&[AFTER]),
     get(
         "/v1/sessions/{session_id}/events",
@@ -160,6 +160,8 @@ pub(super) const FACTS: &[Facts] = &[
     get("/v1/tokens", "listTokens", "The tokens, without their secrets"),
     post("/v1/tokens", "createToken", "A new token; this answer alone shows it").good(&[201]).bad(&[409]),
     delete("/v1/tokens/{token_id}", "revokeToken", "Ends a token").good(&[204]),
+    delete("/v1/models/current", "forgetCurrentModel", "Forgets which model was chosen for new sessions")
+        .good(&[204]),
     post("/v1/models/test", "testModel", "Asks a model for one word, which may cost something")
         .optional_body(),
     get("/v1/doctor", "getDoctorReport", "What is set up and what works"),

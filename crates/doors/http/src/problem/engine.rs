@@ -40,9 +40,10 @@ impl From<EngineError> for Problem {
             }
             EngineError::OwnDirectory(_) | EngineError::NoSuchEvent(_) => ProblemType::InvalidBody,
             // What is on the disk is not what was registered or written; somebody has to put it right first.
-            EngineError::Root(_) | EngineError::Trust(_) | EngineError::Workspace { .. } => {
-                ProblemType::Conflict
-            }
+            EngineError::Root(_)
+            | EngineError::Trust(_)
+            | EngineError::Workspace { .. }
+            | EngineError::PinnedModel => ProblemType::Conflict,
             EngineError::Stopping => ProblemType::Unavailable,
             EngineError::Unfinished(_) | EngineError::BadJournal(_) => return fault(&error),
         };

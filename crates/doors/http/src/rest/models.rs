@@ -6,6 +6,7 @@ pub(crate) use test::test;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use loggia_domain::{ModelAbilities, ModelInfo, ModelName, Price};
 use loggia_protocol_agent_server::{
     CurrentModel, ListedModel, ModelAbility, ModelCapability, ModelList, ModelPrice, ProviderProblem,
@@ -35,13 +36,14 @@ pub(crate) async fn list(State(inner): Shared) -> Json<ModelList> {
 }
 
 pub(crate) async fn current(State(inner): Shared) -> Answer<Json<CurrentModel>> {
-    let chosen = match inner.parts.engine.default_model() {
-        Some(name) => Some(name),
-        None => inner.parts.models.find(None).ok().map(|model| model.info().name),
-    };
-    let chosen = chosen.filter(|name| !name.is_none());
-    let name = chosen.ok_or_else(|| Problem::not_found("no model is set; choose one with PUT"))?;
-    Ok(Json(current_model(&name)))
+    if let Some(name) = inner.parts.engine.default_model() {
+        let problem = inner.parts.models.find(Some(&name)).err().map(|error| error.message);
+        return Ok(Json(CurrentModel { problem, ..chosen_model(&name) }));
+    }
+    let found = inner.parts.models.find(None).ok().map(|model| model.info().name);
+    let name = found.filter(|name| !name.is_none());
+    let name = name.ok_or_else(|| Problem::not_found("no model is set; choose one with PUT"))?;
+    Ok(Json(CurrentModel { chosen: false, ..chosen_model(&name) }))
 }
 
 pub(crate) async fn set_current(
@@ -58,7 +60,12 @@ pub(crate) async fn set_current(
     let name = known(&inner, &wanted, "").await?;
     let set = name.clone();
     blocking(move || inner.parts.engine.set_default_model(set)).await??;
-    Ok(Json(current_model(&name)))
+    Ok(Json(chosen_model(&name)))
+}
+
+pub(crate) async fn forget_current(State(inner): Shared) -> Answer<StatusCode> {
+    blocking(move || inner.parts.engine.forget_default_model()).await??;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// The engine's name for a model that there is. `within` points at where the two names were.
@@ -80,9 +87,9 @@ pub(super) fn session_model(name: &ModelName) -> SessionModel {
     SessionModel { provider, model_name }
 }
 
-fn current_model(name: &ModelName) -> CurrentModel {
+fn chosen_model(name: &ModelName) -> CurrentModel {
     let SessionModel { provider, model_name } = session_model(name);
-    CurrentModel { provider, model_name, options: None }
+    CurrentModel { provider, model_name, chosen: true, ..CurrentModel::default() }
 }
 
 /// A model as clients see it: in the list, and in the server's hello.

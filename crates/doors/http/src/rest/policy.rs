@@ -69,6 +69,9 @@ pub(crate) async fn check(
         check_rules(draft)?;
     }
     let (tool, demand) = call(params.tool, params.path, params.command)?;
+    if let Err(reason) = engine.has_tool(id, &tool).await? {
+        return Err(Problem::field("/tool", reason));
+    }
     let verdict = engine.judge(id, draft, &tool, demand).await?;
     Ok(Json(result(verdict)))
 }
@@ -89,6 +92,10 @@ fn call(tool: Option<String>, path: Option<String>, command: Option<String>) -> 
     };
     if tool == "run_command" && command.is_none() {
         return Err(Problem::field("/command", "name the `command` it would run"));
+    }
+    let changes = ["write_file", "edit_file", "apply_patch", "delete_file"].contains(&tool.as_str());
+    if changes && path.is_none() {
+        return Err(Problem::field("/path", "name the `path` it would change"));
     }
     let command = command.map(|line| CommandRequest { line, ..CommandRequest::default() });
     let mut demand = Demand { command, ..Demand::default() };

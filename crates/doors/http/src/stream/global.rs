@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::extract::ws::WebSocket;
 use futures_util::StreamExt;
@@ -31,6 +32,7 @@ pub(super) async fn run(inner: Arc<Inner>, identity: Identity, _held: Held, sock
         () = gone => End::REVOKED,
         Err(end) = talk(&inner, &mut incoming, &mut outgoing) => end,
     };
+    let end = end.when_stopping(inner.told_to_stop.load(Ordering::Acquire));
     part(incoming, outgoing, end).await;
 }
 

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use axum::extract::ws::WebSocket;
@@ -45,6 +46,7 @@ pub(super) async fn run(visit: Visit, _held: Held, socket: WebSocket) {
         Err(end) = talk(&visit, &mut incoming, &mut outgoing) => end,
     };
     tracing::debug!(session = %visit.session, %end, "a stream ends");
+    let end = end.when_stopping(visit.inner.told_to_stop.load(Ordering::Acquire));
     part(incoming, outgoing, end).await;
 }
 

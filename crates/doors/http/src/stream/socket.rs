@@ -46,6 +46,7 @@ impl std::fmt::Display for End {
 
 impl End {
     pub(super) const STOPPING: Self = Self::Closed(close::GOING_AWAY, "the server is stopping");
+    const TOLD_TO_STOP: Self = Self::Closed(close::STOPPED, "somebody stopped the server");
     pub(super) const REVOKED: Self = Self::Closed(close::TOKEN_REVOKED, "the token was revoked");
     pub(super) const NO_HELLO: Self = Self::Closed(close::HELLO_TIMEOUT, "no client.hello came in time");
     pub(super) const DELETED: Self = Self::Closed(close::SESSION_GONE, "the session was deleted");
@@ -56,6 +57,11 @@ impl End {
     const BINARY: Self = Self::Closed(close::UNSUPPORTED_DATA, "messages are text");
     const TOO_BIG: Self = Self::Closed(close::MESSAGE_TOO_BIG, "the message is too large");
     const NO_TEXT: Self = Self::Closed(INVALID_TEXT, "the text is not UTF-8");
+
+    /// The same as it is told; a stop that was asked for is meant to last.
+    pub(super) fn when_stopping(self, was_asked_for: bool) -> Self {
+        if was_asked_for && self == Self::STOPPING { Self::TOLD_TO_STOP } else { self }
+    }
 
     /// Why there will be nothing more to tell.
     pub(super) fn of_feed(why: &FeedClosed) -> Self {

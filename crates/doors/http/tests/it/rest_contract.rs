@@ -69,7 +69,7 @@ async fn an_unknown_path_and_a_wrong_method_are_problems() {
     for (method, path, allow) in [
         ("POST", "/v1/health", "GET,HEAD"),
         ("DELETE", "/v1/sessions", "GET,HEAD,POST"),
-        ("PATCH", "/v1/models/current", "GET,HEAD,PUT"),
+        ("PATCH", "/v1/models/current", "DELETE,GET,HEAD,PUT"),
         ("OPTIONS", "/v1/sessions", "GET,HEAD,POST"),
         ("GET", "/v1/stop", "POST"),
     ] {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use loggia_domain::ModelName;
 use loggia_models::SearchingCatalogue;
 use serde_json::json;
 
@@ -19,12 +20,35 @@ async fn models_are_listed_and_the_default_is_chosen_for_new_sessions() {
     assert_eq!(house.get("/v1/models/current").await.ok(200).json(), current);
     let before = house.session().await;
     let small = json!({"provider": "scripted", "model_name": "small"});
-    assert_eq!(house.ask("PUT", "/v1/models/current", &small.to_string()).await.ok(200).json(), small);
-    assert_eq!(house.get("/v1/models/current").await.json(), small);
+    let chosen = json!({"provider": "scripted", "model_name": "small", "chosen": true});
+    assert_eq!(house.ask("PUT", "/v1/models/current", &small.to_string()).await.ok(200).json(), chosen);
+    assert_eq!(house.get("/v1/models/current").await.json(), chosen);
     // A session keeps its own.
     let model = async |id: &str| house.get(&format!("/v1/sessions/{id}")).await.json()["model"].clone();
     assert_eq!(model(&before).await, current);
     assert_eq!(model(&house.session().await).await, small);
+    // A choice can be taken back, more than once.
+    for _ in 0..2 {
+        house.ask("DELETE", "/v1/models/current", "").await.ok(204);
+        assert_eq!(house.get("/v1/models/current").await.json(), current);
+    }
+    assert_eq!(model(&house.session().await).await, current);
+}
+
+#[tokio::test]
+async fn a_choice_that_is_gone_is_told_with_the_way_out() {
+    let house = Builder::new().start("").await;
+    house.world.engine.set_default_model(ModelName("gone:model".to_owned())).unwrap();
+    let current = house.get("/v1/models/current").await.ok(200).json();
+    assert_eq!((&current["provider"], &current["chosen"]), (&json!("gone"), &json!(true)));
+    assert!(current["problem"].as_str().unwrap().contains("gone:model"), "{current}");
+    let report = house.get("/v1/doctor").await.ok(200).json();
+    let models: Vec<_> =
+        report["checks"].as_array().unwrap().iter().filter(|check| check["name"] == "model").collect();
+    let [model] = models.as_slice() else { panic!("{report}") };
+    assert_eq!(model["state"], "failed", "{model}");
+    assert!(model["message"].as_str().unwrap().contains("`loggia model use`"), "{model}");
+    assert!(model["hint"].as_str().unwrap().contains("`loggia model use --unset`"), "{model}");
 }
 
 #[tokio::test]

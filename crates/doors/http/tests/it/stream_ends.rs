@@ -45,6 +45,20 @@ async fn a_server_that_stops_says_the_state_and_goes_away() {
 }
 
 #[tokio::test]
+async fn a_server_that_was_told_to_stop_says_so() {
+    let world = world(&[], "").await;
+    let session = world.open(Preset::Ask).await;
+    let mut client = world.join(session, "editor", &[]).await;
+    let mut silent =
+        world.connect(&crate::stream_support::DRIVER, &format!("/v1/sessions/{session}/stream")).await;
+    let mut global = world.connect(&crate::stream_support::DRIVER, "/v1/stream").await;
+    world.post("/v1/stop", &json!({})).await;
+    let (last, code) = to_the_end(&mut client).await;
+    assert_eq!((&last["type"], code), (&json!("session.state"), Some(4410)));
+    assert_eq!((silent.until_closed().await, global.until_closed().await), (Some(4410), Some(4410)));
+}
+
+#[tokio::test]
 async fn a_revoked_token_ends_its_streams_and_no_others() {
     let world = world(&[], &says(&["Hello."])).await;
     let session = world.open(Preset::Ask).await;

@@ -86,6 +86,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     get("/v1/tokens", ADMIN).answers("token_list").added(),
     post("/v1/tokens", ADMIN).takes("create_token_params").answers("created_token").added(),
     delete("/v1/tokens/{token_id}", ADMIN).added(),
+    delete("/v1/models/current", ADMIN).added(),
     post("/v1/models/test", DRIVE).takes("test_model_params").answers("test_model_result").added(),
     get("/v1/doctor", ADMIN).answers("doctor_report").added(),
     post("/v1/stop", ADMIN).added(),

@@ -74,7 +74,7 @@ pub struct ProviderProblem {
 }
 
 /// `GET` and `PUT /v1/models/current`: the model of new sessions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CurrentModel {
     /// Who serves it.
     pub provider: String,
@@ -84,6 +84,13 @@ pub struct CurrentModel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub options: Option<Json>,
+    /// Whether somebody chose it with `PUT`; otherwise it is the one that the server was configured with, or found. The
+    /// server says so, whatever it is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chosen: bool,
+    /// Why it cannot be used, if it cannot. The server says so, whatever it is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// `POST /v1/models/test`: one short call, which may cost something.

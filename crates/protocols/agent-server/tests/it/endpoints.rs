@@ -67,6 +67,7 @@ Delete /v1/page/session read
 Get /v1/tokens admin
 Post /v1/tokens admin
 Delete /v1/tokens/{token_id} admin
+Delete /v1/models/current admin
 Post /v1/models/test drive
 Get /v1/doctor admin
 Post /v1/stop admin

@@ -36,7 +36,7 @@ fn times_are_the_documented_ones() {
 fn close_codes_are_the_documented_ones() {
     assert_eq!((close::GOING_AWAY, close::UNSUPPORTED_DATA, close::MESSAGE_TOO_BIG), (1001, 1003, 1009));
     assert_eq!((close::SESSION_GONE, close::HELLO_TIMEOUT, close::TOO_SLOW), (4404, 4408, 4409));
-    assert_eq!(close::TOKEN_REVOKED, 4401);
+    assert_eq!((close::TOKEN_REVOKED, close::STOPPED), (4401, 4410));
 }
 
 #[test]

@@ -150,6 +150,7 @@ async fn a_session_that_has_ended_ends_the_stream_without_an_error() {
 async fn a_stopping_server_and_a_lost_patience_are_picked_up_where_they_were() {
     for (code, why) in [
         (close::GOING_AWAY, Lost::Stopping),
+        (close::STOPPED, Lost::Stopped),
         (close::TOO_SLOW, Lost::TooSlow),
         (close::HELLO_TIMEOUT, Lost::Closed(close::HELLO_TIMEOUT)),
         (1011, Lost::Closed(1011)),
