@@ -244,7 +244,7 @@ fn a_server_that_somebody_stopped_stays_stopped() {
     Half of it.
     <red bold>error:<> the server was stopped by `loggia stop`
     <cyan>hint:<> go on in the same session; nothing that was told is lost
-    <dim>0.0 s · SESSION<>
+    <dim>scripted:script.toml · 0.0 s · SESSION<>
     ");
     assert_eq!(stage.pid(), None);
     // Whoever wants it goes on.
