@@ -155,9 +155,9 @@ impl Door {
         const LOOKED_AT: usize = 32;
         let query = SessionQuery { workspace: Some(workspace.id), limit: LOOKED_AT, cursor: None };
         let page = self.parts.engine.sessions(query).await?;
-        let mut open = page.items.iter().filter(|session| !session.closed).map(|session| session.id);
+        let open = page.items.iter().filter(|session| !session.closed).map(|session| session.id);
         let newest = open.clone().next();
-        while let Some(id) = open.next() {
+        for id in open {
             if !has_no_words(&self.parts.engine.peek(id).await?) {
                 return Ok(Some(id));
             }

@@ -89,8 +89,8 @@ enum Leaving {
 ///
 /// Whatever happens, the last lines are written and everything is over within 800 milliseconds of the end of
 /// input or of `stop`. A client that no longer takes our bytes is served until its input ends. End of input and `stop`
-/// abort the turn that such a client began, unless somebody else is on its session, and remove a session in which it said nothing; a reader that fails instead is
-/// a client that vanished, whose turn goes on.
+/// abort the turn that such a client began, unless somebody else is on its session, and remove a session that it opened
+/// and in which nothing was said; a reader that fails instead is a client that vanished, whose turn goes on.
 ///
 /// # Cancel safety
 /// Dropping the future ends the connection without a word. A turn under way goes on, as for a client that vanished.
