@@ -9,6 +9,7 @@ mod history;
 mod language_client;
 mod listings;
 mod modes;
+mod named;
 mod permission;
 mod prompt;
 mod session;
@@ -25,6 +26,7 @@ use loggia_wire::peer::{Context, Router};
 
 use crate::door::Door;
 use crate::framing::Framing;
+use named::{Named, Object};
 
 /// Everything that is served on a connection.
 pub(crate) fn router(door: &Arc<Door>, framing: &Framing) -> Router {
@@ -84,7 +86,7 @@ where
     G: Send + 'static,
 {
     let door = Arc::clone(door);
-    router.serve_holding::<M, _, _, _>(move |context, params| {
+    router.serve_holding::<Named<M>, _, _, _>(move |context, Object(params)| {
         let under_way = door.serving();
         let work = handler(Arc::clone(&door), context, params);
         async move {

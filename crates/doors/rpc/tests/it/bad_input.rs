@@ -37,7 +37,8 @@ const TABLE: &[(&str, Option<&str>)] = &[
         r#"{"jsonrpc":"2.0","id":1,"method":"autohand.prompt","params":{"message":"x","context":{"files":["a",2]}}}"#,
         Some("1 -32602 context.files[1]"),
     ),
-    (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.prompt","params":"x"}"#, Some("1 -32602")),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.prompt","params":"x"}"#, Some("1 -32602 an object")),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.prompt","params":["x"]}"#, Some("1 -32602 an object")),
     (
         r#"{"jsonrpc":"2.0","id":true,"method":"autohand.permissionResponse","params":{"allowed":true}}"#,
         Some("true -32602 requestId"),
