@@ -200,7 +200,7 @@ pub(crate) enum Asked {
     /// Something people ask for.
     Public(Cli),
     /// To be the agent of a client, with these words.
-    Agent(Vec<String>),
+    Agent(Vec<OsString>),
     /// Something our own processes and chores ask for.
     Hidden(HiddenCommand),
 }

@@ -75,6 +75,12 @@ pub(crate) enum Error {
         #[source]
         source: io::Error,
     },
+    /// A directory has a name that cannot be told to a server.
+    #[error("the name of the directory `{}` is not UTF-8", path.display())]
+    UnreadableName {
+        /// Which.
+        path: PathBuf,
+    },
     /// `config show` was asked for a key that does not exist.
     #[error("there is no key `{key}`")]
     NoSuchKey {
@@ -152,6 +158,7 @@ impl Error {
             Self::NoSuchKey { .. }
             | Self::Policy { .. }
             | Self::NoDirectory { .. }
+            | Self::UnreadableName { .. }
             | Self::ScriptElsewhere { .. } => ErrorKind::Usage,
             Self::Editor { .. } => ErrorKind::Unavailable,
             Self::Input { .. } => ErrorKind::Unavailable,
@@ -194,6 +201,7 @@ impl Error {
             Self::NoDirectory { .. } => Some(
                 "name a directory that exists with `-w DIR`, or leave it out and start from one".to_owned(),
             ),
+            Self::UnreadableName { .. } => Some("rename it, or work in a directory above it".to_owned()),
             Self::Input { .. } => Some("see that it exists and can be read".to_owned()),
             Self::StaleDocs { repair, .. } => Some(format!("run `{repair}`")),
             _ => None,

@@ -63,11 +63,7 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             begin(&config, config.log_format(), telemetry.as_ref());
             commands::serve::run(&config, &arguments, Starter::Stays, telemetry)
         }
-        Command::Rpc(arguments) => {
-            let words: Vec<String> =
-                arguments.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-            Ok(rpc::run(cli.flags, &words))
-        }
+        Command::Rpc(arguments) => Ok(rpc::run(cli.flags, &arguments.words)),
         Command::Ask(arguments) => ask(&cli.flags, &arguments),
         Command::Chat(arguments) => chat(&cli.flags, &arguments),
         Command::Sessions { command: Some(SessionsCommand::Resume(arguments)), .. }

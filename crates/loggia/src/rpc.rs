@@ -15,9 +15,11 @@ pub(crate) mod preamble;
 mod pump;
 
 use std::error::Error as _;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use loggia_rpc::Exit;
+use tokio::io::AsyncReadExt as _;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
@@ -38,8 +40,23 @@ use pump::End;
 /// The variable with which existing clients ask for more on standard error.
 const DEBUG: &str = "AUTOHAND_DEBUG";
 
+/// Why nothing can begin.
+#[derive(Debug)]
+struct Failed {
+    error: Error,
+    /// What the client has said already, and wants an answer to.
+    said: Vec<u8>,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self { error, said: Vec::new() }
+    }
+}
+
 /// Runs the command with these words after its name.
-pub(crate) fn run(mut flags: GlobalFlags, words: &[String]) -> ExitCode {
+pub(crate) fn run(mut flags: GlobalFlags, given: &[OsString]) -> ExitCode {
+    let words = &arguments::texts(given);
     arguments::add_flags(&mut flags, words);
     if std::env::var(DEBUG).is_ok_and(|value| value == "1" || value == "true") {
         flags.log_level.get_or_insert_with(|| "debug".to_owned());
@@ -51,8 +68,9 @@ pub(crate) fn run(mut flags: GlobalFlags, words: &[String]) -> ExitCode {
         Err(error) => return errors::report(&error.into()),
     };
     let code = match listen(&runtime) {
-        Ok(mut signals) => live(&runtime, &mut signals, &flags, words)
-            .unwrap_or_else(|error| refuse(&runtime, &mut signals, &error)),
+        Ok(mut signals) => readable(given)
+            .and_then(|current| live(&runtime, &mut signals, &flags, words, current))
+            .unwrap_or_else(|failed| refuse(&runtime, &mut signals, failed)),
         Err(error) => errors::report(&error.into()),
     };
     // Standard input may still be read; nobody waits for that.
@@ -63,7 +81,18 @@ pub(crate) fn run(mut flags: GlobalFlags, words: &[String]) -> ExitCode {
 /// Hears signals from now on. First of all: one that comes early is a wish to end, not an accident.
 fn listen(runtime: &Runtime) -> Result<Signals, DaemonError> {
     let _inside = runtime.enter();
-    Signals::listen().map_err(|source| DaemonError::Runtime { source })
+    Signals::listen_with_hangup().map_err(|source| DaemonError::Runtime { source })
+}
+
+/// The current directory, if that and the one to work in have names that can be told.
+fn readable(given: &[OsString]) -> Result<String, Failed> {
+    if let Some(path) = arguments::unreadable_directory(given) {
+        return Err(Error::UnreadableName { path: path.into() }.into());
+    }
+    let current = std::env::current_dir();
+    let current = current.map_err(|source| Error::Input { path: Path::new(".").to_owned(), source })?;
+    let unreadable = |path: OsString| Error::UnreadableName { path: path.into() };
+    Ok(current.into_os_string().into_string().map_err(unreadable)?)
 }
 
 fn live(
@@ -71,16 +100,16 @@ fn live(
     signals: &mut Signals,
     flags: &GlobalFlags,
     words: &[String],
-) -> Result<ExitCode, Error> {
-    let current = std::env::current_dir();
-    let current = current.map_err(|source| Error::Input { path: Path::new(".").to_owned(), source })?;
+    current: String,
+) -> Result<ExitCode, Failed> {
     let preamble = Preamble::here(words, &current);
+    let current = PathBuf::from(current);
     let launch = preamble.launch(&current);
     // What cannot be meant is told where the rest is answered, too.
     let workspace = launch.as_ref().map_or(current.as_path(), |launch| launch.workspace.as_path());
-    let places = Places::around(Some(workspace))?;
+    let places = Places::around(Some(workspace)).map_err(Error::from)?;
     if !arguments::is_ephemeral(words) {
-        let config = Config::load_in(&places, flags, &[])?;
+        let config = Config::load_in(&places, flags, &[]).map_err(Error::from)?;
         crate::begin_client(&config);
         let preamble = Preamble {
             model: config.own_model().map(str::to_owned),
@@ -92,7 +121,7 @@ fn live(
     }
     let model = launch.as_ref().ok().and_then(|launch| launch.model.clone());
     let model = OwnFlag { key: &keys::MODEL_DEFAULT, name: "--model", text: model.as_deref() };
-    let config = Config::load_in(&places, flags, &[model])?;
+    let config = Config::load_in(&places, flags, &[model]).map_err(Error::from)?;
     crate::begin_client(&config);
     // The engine has it as its default.
     let launch = preamble
@@ -109,7 +138,7 @@ fn of_server(
     signals: &mut Signals,
     home: Home,
     preamble: &Preamble,
-) -> Result<ExitCode, Error> {
+) -> Result<ExitCode, Failed> {
     let find = move || {
         let stream = find::rpc(&home.places, &home.variables)?;
         home.warn_of_unheard()?;
@@ -131,16 +160,16 @@ fn leave(exit: Exit) -> ExitCode {
 }
 
 /// Tells people and the client why nothing can begin.
-fn refuse(runtime: &Runtime, signals: &mut Signals, error: &Error) -> ExitCode {
-    errors::report(error);
-    let mut reason = error.to_string();
+fn refuse(runtime: &Runtime, signals: &mut Signals, Failed { error, said }: Failed) -> ExitCode {
+    errors::report(&error);
+    let (mut reason, said) = (error.to_string(), said.as_slice());
     let mut cause = error.source();
     while let Some(error) = cause {
         reason.push_str(&format!(": {error}"));
         cause = error.source();
     }
     runtime.block_on(async {
-        let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
+        let (stdin, stdout) = (said.chain(tokio::io::stdin()), tokio::io::stdout());
         tokio::select! {
             _ = loggia_rpc::refuse(reason, stdin, stdout, CancellationToken::new()) => {}
             _ = signals.next() => {}

@@ -27,6 +27,12 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// How long a server that is gone is waited for: a restart takes seconds, an update of the machine a minute.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// Among how many sessions the latest is looked for: more than anybody opens in vain.
+const LOOKED_AT: u32 = 32;
+
+/// The number of a session's first event, which says that it was opened.
+const OPENED: u64 = 1;
+
 /// The name under which other clients see us.
 const NAME: &str = "loggia ask";
 
@@ -133,12 +139,21 @@ async fn session_of(client: &Client, options: &Ask) -> Result<Session, CliError>
     }
 }
 
-/// The session of a directory in which something happened last.
+/// The session of a directory in which something happened last; one in which nothing has since it was opened only if there
+/// is no other among the newest.
 pub(crate) async fn latest(client: &Client, directory: &Path) -> Result<Session, CliError> {
     let workspace = workspace(client, directory).await?;
-    let page = Page { limit: Some(1), cursor: None };
-    let newest = client.sessions(Some(&workspace.workspace_id), &page).await?;
-    newest.sessions.into_iter().next().ok_or(CliError::NoSession)
+    let mut newest = None;
+    // Mostly the first one it is, and each has its price.
+    for limit in [1, LOOKED_AT] {
+        let page = Page { limit: Some(limit), cursor: None };
+        let mut sessions = client.sessions(Some(&workspace.workspace_id), &page).await?.sessions;
+        if let Some(used) = sessions.iter().position(|session| session.last_seq > OPENED) {
+            return Ok(sessions.swap_remove(used));
+        }
+        newest = sessions.into_iter().next();
+    }
+    newest.ok_or(CliError::NoSession)
 }
 
 /// The workspace of a directory.

@@ -1,7 +1,7 @@
 //! Which session is asked.
 
 use loggia_cli::{Ask, CliError, Outcome, SessionChoice};
-use loggia_protocol_agent_server::PolicyPreset;
+use loggia_protocol_agent_server::{CreateSessionParams, PolicyPreset, WorkspaceId};
 
 use crate::house::{House, says};
 use crate::screen::{FILES, Screen};
@@ -17,6 +17,25 @@ async fn a_conversation_goes_on_in_its_session() {
     assert_eq!(screen.out(), "First.\nSecond.\n");
     let sessions = house.client.sessions(None, &loggia_client::Page::default()).await.unwrap();
     assert_eq!(sessions.sessions.len(), 1);
+}
+
+/// Editors open sessions in which nothing is ever said.
+#[tokio::test]
+async fn a_session_in_which_nothing_happened_is_not_gone_on_with() {
+    let house = House::new(&[], &[says("First."), says("Second.")].concat()).await;
+    let (_, mut terminal) = Screen::new(FILES);
+    house.ask(house.prompt("one"), &mut terminal).await.unwrap();
+    let params = CreateSessionParams {
+        workspace_id: WorkspaceId(house.workspace.id.to_string()),
+        title: None,
+        model: None,
+        policy_preset: None,
+        budget: None,
+    };
+    let empty = house.client.create_session(&params).await.unwrap();
+    let options = Ask { session: SessionChoice::Latest, ..house.prompt("two") };
+    house.ask(options, &mut terminal).await.unwrap();
+    assert_eq!(house.client.session(&empty.session_id).await.unwrap().last_seq, empty.last_seq);
 }
 
 #[tokio::test]

@@ -6,8 +6,10 @@
 mod changes;
 mod conversation;
 mod history;
+mod language_client;
 mod listings;
 mod modes;
+mod named;
 mod permission;
 mod prompt;
 mod session;
@@ -23,10 +25,12 @@ use loggia_protocol_autohand::{self as wire, codes};
 use loggia_wire::peer::{Context, Router};
 
 use crate::door::Door;
+use crate::framing::Framing;
+use named::{Named, Object};
 
 /// Everything that is served on a connection.
-pub(crate) fn router(door: &Arc<Door>) -> Router {
-    let router = Router::new();
+pub(crate) fn router(door: &Arc<Door>, framing: &Framing) -> Router {
+    let router = language_client::serve(Router::new(), door, framing);
     let router = held::<wire::Prompt, _, _, _>(router, door, prompt::prompt);
     let router = free::<wire::Abort, _, _>(router, door, conversation::abort);
     let router = free::<wire::GetState, _, _>(router, door, conversation::get_state);
@@ -57,7 +61,6 @@ pub(crate) fn router(door: &Arc<Door>) -> Router {
     let router = free::<wire::GetHistory, _, _>(router, door, history::list);
     let router = free::<wire::GetSession, _, _>(router, door, history::read);
     let router = held::<wire::SessionAttach, _, _, _>(router, door, session::attach);
-    let router = free::<shutdown::Shutdown, _, _>(router, door, shutdown::shutdown);
     free::<shutdown::AutohandShutdown, _, _>(router, door, shutdown::shutdown)
 }
 
@@ -83,7 +86,7 @@ where
     G: Send + 'static,
 {
     let door = Arc::clone(door);
-    router.serve_holding::<M, _, _, _>(move |context, params| {
+    router.serve_holding::<Named<M>, _, _, _>(move |context, Object(params)| {
         let under_way = door.serving();
         let work = handler(Arc::clone(&door), context, params);
         async move {

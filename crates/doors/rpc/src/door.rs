@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::approvals::Approvals;
 use crate::launch::{Launch, LaunchError, StartWith};
-use crate::place::Place;
+use crate::place::{Place, has_no_words};
 use crate::tell::{Ear, ModelFacts, Teller};
 
 /// What a client is called that does not say.
@@ -149,13 +149,20 @@ impl Door {
         Ok(door)
     }
 
-    /// The session of a workspace in which something happened last.
+    /// The session of a workspace in which something happened last; one in which nothing was said only if there is no other.
     async fn latest(&self, workspace: &Workspace) -> Result<Option<SessionId>, EngineError> {
         /// A few may have been closed for good; those are passed over.
         const LOOKED_AT: usize = 32;
         let query = SessionQuery { workspace: Some(workspace.id), limit: LOOKED_AT, cursor: None };
         let page = self.parts.engine.sessions(query).await?;
-        Ok(page.items.iter().find(|session| !session.closed).map(|session| session.id))
+        let open = page.items.iter().filter(|session| !session.closed).map(|session| session.id);
+        let newest = open.clone().next();
+        for id in open {
+            if !has_no_words(&self.parts.engine.peek(id).await?) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(newest)
     }
 
     /// A place on a new session.
@@ -189,6 +196,17 @@ impl Door {
             }
         }
         Ok(place)
+    }
+
+    /// Removes a session that this connection opened and nobody used. To be done once the connection has left it.
+    pub(crate) async fn discard(&self, place: &Place) {
+        if !place.is_unused().await {
+            return;
+        }
+        let id = place.seat.session();
+        if let Err(error) = self.parts.engine.delete_session(id).await {
+            tracing::debug!(session = %id, %error, "a session that nobody used stays");
+        }
     }
 
     /// The preset in force in a session.

@@ -17,6 +17,9 @@ use loggia_protocol_autohand::limits::{PERMISSION_ACKNOWLEDGE_LIMIT, PERMISSION_
 use crate::approvals::{Approvals, Yolo, YoloError};
 use arguments::Arguments;
 
+/// The longest name of a model or a client that is kept, with the session and in every log: no real one is longer.
+const MAX_NAME_BYTES: usize = 200;
+
 /// How a connection begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
@@ -130,9 +133,10 @@ impl Launch {
         let arguments = Arguments::read(arguments);
         let variable = |name: &str| environment(name).filter(|value| !value.is_empty());
         let mut launch = Self::new(workspace(arguments.last_of(&["path", "dir"]), current));
-        launch.model = arguments.value("model").map(str::to_owned).or_else(|| variable("AUTOHAND_MODEL"));
-        launch.client_name =
-            arguments.value("client-name").map(str::to_owned).or_else(|| variable("AUTOHAND_CLIENT_NAME"));
+        let name =
+            |flag, name| arguments.value(flag).map(str::to_owned).or_else(|| variable(name)).map(short);
+        launch.model = name("model", "AUTOHAND_MODEL");
+        launch.client_name = name("client-name", "AUTOHAND_CLIENT_NAME");
         launch.preview = arguments.has("preview");
         launch.session = session(&arguments)?;
         launch.end_of_turn = end_of_turn(&arguments, variable("LOGGIA_END_OF_TURN"));
@@ -142,6 +146,12 @@ impl Launch {
         (launch.approvals, launch.preset) = approvals(&arguments, yes)?;
         Ok(launch)
     }
+}
+
+/// A name that is no longer than one may be.
+fn short(mut name: String) -> String {
+    name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
+    name
 }
 
 /// The directory to work in. A client may change into it and name it as well, the same way: `sub` from inside `sub`.
@@ -333,6 +343,14 @@ mod tests {
         };
         Launch::from_arguments([""; 0], look, Path::new("/")).unwrap();
         assert_eq!(seen.into_inner().iter().collect::<Vec<_>>(), Launch::VARIABLES);
+    }
+
+    #[test]
+    fn a_name_is_kept_as_far_as_one_may_be_long() {
+        let name = "é".repeat(MAX_NAME_BYTES);
+        let launch = launch(&format!("--model x{name} --client-name {name}"));
+        assert_eq!(launch.model.map(|name| name.len()), Some(MAX_NAME_BYTES - 1));
+        assert_eq!(launch.client_name.map(|name| name.len()), Some(MAX_NAME_BYTES));
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use loggia_domain::{Actor, ApprovalId, Door as Way, Intent, Role, Timestamp, Workspace};
-use loggia_engine::{Seat, Subscription};
+use loggia_engine::{Seat, State, Subscription};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -81,9 +82,30 @@ impl Place {
         }
     }
 
+    /// Leaves the turn under way: ends it if it is this client's to end, and waits for that, but not for ever.
+    pub(crate) async fn leave_turn(self: &Arc<Self>, patience: Duration) {
+        let place = Arc::clone(self);
+        // On its own: a session that is slow to hear of it hears of it late, and not never.
+        let aborting = tokio::spawn(async move { place.abort_own_turn().await });
+        if tokio::time::timeout(patience, aborting).await.is_err() {
+            tracing::warn!(session = %self.seat.session(), "a turn did not end in time and is left");
+        }
+    }
+
+    /// Whether this connection opened the session, nothing was ever said there, and nobody else is on it.
+    pub(crate) async fn is_unused(&self) -> bool {
+        if self.resumed {
+            return false;
+        }
+        let (Ok(state), Ok(clients)) = (self.seat.state().await, self.seat.clients().await) else {
+            return false;
+        };
+        has_no_words(&state) && clients.iter().all(|client| client.id == self.seat.client())
+    }
+
     /// Ends the turn under way if it is this client's to end: begun through this door, with nobody else there who drives.
     /// Returns when its end has been told.
-    pub(crate) async fn abort_own_turn(&self) {
+    async fn abort_own_turn(&self) {
         // As the session knows it: its turn may not have been told yet. A session that is gone has none.
         let Ok(state) = self.seat.state().await else { return };
         let by = state.turn.as_ref().map(|turn| &turn.by);
@@ -132,6 +154,15 @@ impl Place {
     }
 }
 
+/// Whether nothing was ever said in a session. One that was named is meant to stay as well.
+pub(crate) fn has_no_words(state: &State) -> bool {
+    state.title.is_none()
+        && state.beginning.is_none()
+        && state.turn.is_none()
+        && state.queue.is_empty()
+        && state.history.items().is_empty()
+}
+
 /// Keeps a claim on the place for a turn until it is known what became of the prompt.
 pub(crate) struct Claimed(Option<Arc<Place>>);
 
@@ -156,5 +187,47 @@ impl Drop for Claimed {
             drop(teller);
             place.has_told();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loggia_domain::Abilities;
+    use loggia_tests::{World, WorldBuilder, prompt};
+
+    use super::*;
+    use crate::door::{Door, Parts};
+    use crate::launch::Launch;
+
+    async fn world(script: &str) -> World {
+        WorldBuilder::new("/bin/false").start(script).await
+    }
+
+    async fn door(world: &World) -> Arc<Door> {
+        let parts = Parts { engine: world.engine.clone(), models: Arc::clone(&world.catalogue) };
+        Door::start(parts, Ok(Launch::new(world.root()))).await.unwrap()
+    }
+
+    /// A session that answers too late for the one who leaves still hears that its turn is to end.
+    #[tokio::test]
+    async fn a_turn_that_is_not_waited_for_is_aborted_all_the_same() {
+        let world = world("[[reply]]\nparts = [{ text = \"So far\" }, { hang = true }]").await;
+        let place = door(&world).await.place();
+        let mut player = world.join(place.seat.session(), "alice", Role::Watch, Abilities::default()).await;
+        place.seat.intend(prompt("Go")).await.unwrap();
+        player.until_reply().await;
+        place.leave_turn(Duration::ZERO).await;
+        player.until_done().await;
+        assert!(place.seat.state().await.unwrap().turn.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_session_is_unused_while_nobody_else_is_there_and_nothing_was_said() {
+        let world = world("[[reply]]\nparts = [{ text = \"ok\" }]").await;
+        let place = door(&world).await.place();
+        assert!(place.is_unused().await);
+        let player = world.join(place.seat.session(), "alice", Role::Watch, Abilities::default()).await;
+        assert!(!place.is_unused().await);
+        drop(player);
     }
 }

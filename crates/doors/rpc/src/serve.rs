@@ -38,6 +38,9 @@ const LAST_LINES: Duration = Duration::from_millis(100);
 /// How long what is queued may take to be written.
 const LAST_BYTES: Duration = Duration::from_millis(150);
 
+/// How long the removal of a session that nobody used may be waited for. Such a one has no turn, so that time is not taken.
+const LAST_SWEEP: Duration = LAST_TURN;
+
 /// A little more than the connection gives itself for that.
 const GRACE: Duration = Duration::from_millis(50);
 
@@ -86,8 +89,8 @@ enum Leaving {
 ///
 /// Whatever happens, the last lines are written and everything is over within 800 milliseconds of the end of
 /// input or of `stop`. A client that no longer takes our bytes is served until its input ends. End of input and `stop`
-/// abort the turn that such a client began, unless somebody else is on its session; a reader that fails instead is
-/// a client that vanished, whose turn goes on.
+/// abort the turn that such a client began, unless somebody else is on its session, and remove a session that it opened
+/// and in which nothing was said; a reader that fails instead is a client that vanished, whose turn goes on.
 ///
 /// # Cancel safety
 /// Dropping the future ends the connection without a word. A turn under way goes on, as for a client that vanished.
@@ -120,7 +123,8 @@ where
     };
     // However this ends, nothing of the connection outlives it.
     let _life = door.life.clone().drop_guard();
-    let (peer, connection) = connect(input, writer, framing, settings(&door), calls::router(&door));
+    let router = calls::router(&door, &framing);
+    let (peer, connection) = connect(input, writer, framing, settings(&door), router);
     let running = begin_session(&door, &peer, connection).await;
     let why = tokio::select! {
         biased;
@@ -131,6 +135,11 @@ where
     };
     shut_down(&door, &peer, why).await;
     finish(running).await;
+    // A client that vanished may come back to it.
+    if why != Leaving::Broken {
+        // It is removed also if nobody waits for that.
+        let _ = tokio::time::timeout(LAST_SWEEP, door.discard(&door.place())).await;
+    }
     Exit::DONE
 }
 
@@ -185,8 +194,8 @@ async fn shut_down(door: &Door, peer: &Peer, why: Leaving) {
     // A prompt that was taken in this moment has reached its session when this is over; none is taken after it.
     let _ = tokio::time::timeout(LAST_PROMPT, door.hold()).await;
     let place = door.place();
-    if why != Leaving::Broken && tokio::time::timeout(LAST_TURN, place.abort_own_turn()).await.is_err() {
-        tracing::warn!(session = %place.seat.session(), "a turn did not end in time and is left");
+    if why != Leaving::Broken {
+        place.leave_turn(LAST_TURN).await;
     }
     let reason = match why {
         Leaving::Asked => AgentEndReason::Completed,

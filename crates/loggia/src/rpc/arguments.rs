@@ -15,7 +15,7 @@ const THEIR_NAME: &str = "autohand";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Meant {
     /// To be the agent, with these words.
-    Agent(Vec<String>),
+    Agent(Vec<OsString>),
     /// To be told how.
     Help,
     /// To be told which version this is.
@@ -42,7 +42,7 @@ impl Meant {
         } else if has(["--version", "-V"]) {
             Self::Version
         } else {
-            Self::Agent(words.iter().map(|word| word.to_string_lossy().into_owned()).collect())
+            Self::Agent(words.to_vec())
         })
     }
 }
@@ -56,6 +56,24 @@ fn asks_for_mode(words: &[OsString]) -> bool {
     let words: Vec<&OsString> = words.iter().take_while(|word| *word != "--").collect();
     words.iter().any(|word| *word == "--rpc" || *word == "--mode=rpc")
         || words.windows(2).any(|pair| pair[0] == "--mode" && pair[1] == "rpc")
+}
+
+/// The words as text. What is none is no flag of ours, but for directories: see [`unreadable_directory`].
+pub(super) fn texts(words: &[OsString]) -> Vec<String> {
+    words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// A directory to work in whose name is no text. It cannot be told to a server, and what could be told is another one.
+pub(super) fn unreadable_directory(words: &[OsString]) -> Option<&OsStr> {
+    const FLAGS: [&str; 2] = ["--path", "--dir"];
+    let before = std::iter::once(None).chain(words.iter().map(Some));
+    let unreadable = before.zip(words).filter(|(_, word)| word.to_str().is_none());
+    unreadable
+        .map(|(before, word)| (before.is_some_and(|flag| FLAGS.iter().any(|name| flag == name)), word))
+        .find_map(|(is_value, word)| {
+            let begins = |flag: &str| word.as_encoded_bytes().starts_with(format!("{flag}=").as_bytes());
+            (is_value || FLAGS.into_iter().any(begins)).then_some(word.as_os_str())
+        })
 }
 
 /// Whether the engine is to run in this process.
@@ -83,7 +101,7 @@ mod tests {
     }
 
     fn agent(words: &str) -> Option<Meant> {
-        Some(Meant::Agent(words.split_whitespace().map(str::to_owned).collect()))
+        Some(Meant::Agent(words.split_whitespace().map(OsString::from).collect()))
     }
 
     #[test]
@@ -127,6 +145,19 @@ mod tests {
         assert_eq!(meant("autohand -h"), Some(Meant::Help));
         assert_eq!(meant("autohand --version"), Some(Meant::Version));
         assert_eq!(meant("loggia --mode rpc --version"), Some(Meant::Version));
+    }
+
+    #[test]
+    fn only_a_directory_must_have_a_name_that_is_text() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let find = |line: &[&[u8]]| {
+            let words: Vec<OsString> = line.iter().map(|word| OsString::from_vec(word.to_vec())).collect();
+            unreadable_directory(&words).map(OsStr::to_owned)
+        };
+        assert!(find(&[b"--rpc", b"--path", b"caf\xe9"]).is_some());
+        assert!(find(&[b"--dir=caf\xe9", b"--path", b"x"]).is_some());
+        assert!(find(&[b"\xff", b"--frobnicate", b"\xff", b"--path", b"x", b"\xfe"]).is_none());
+        assert!(find(&[]).is_none());
     }
 
     #[test]

@@ -48,11 +48,14 @@ impl Farewell {
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     held: Vec<u8>,
+    /// Whether what was passed on ends within a line.
+    open_line: bool,
 }
 
 impl Gate {
-    /// What of these bytes, and of those held back before, is to be passed on now.
-    pub(crate) fn pass<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+    /// What of these bytes, and of those held back before, is to be passed on now. With headers around messages, one that ends
+    /// has no line end, so that a farewell may begin within what is no line.
+    pub(crate) fn pass<'a>(&mut self, bytes: &'a [u8], has_headers: bool) -> Cow<'a, [u8]> {
         let mut all = if self.held.is_empty() {
             Cow::Borrowed(bytes)
         } else {
@@ -60,8 +63,9 @@ impl Gate {
             all.extend_from_slice(bytes);
             Cow::Owned(all)
         };
-        let end = farewell_at(&all);
+        let end = if has_headers { farewell_within(&all) } else { farewell_line(&all, self.open_line) };
         self.held = all[end..].to_vec();
+        self.open_line = all[..end].last().map_or(self.open_line, |last| *last != b'\n');
         match &mut all {
             Cow::Borrowed(bytes) => *bytes = &bytes[..end],
             Cow::Owned(bytes) => bytes.truncate(end),
@@ -75,19 +79,35 @@ impl Gate {
     }
 }
 
-/// Where a farewell begins that would be the last line; the end if there is none.
-fn farewell_at(bytes: &[u8]) -> usize {
+/// Where the last line begins if it may be a farewell; the end if it is none.
+fn farewell_line(bytes: &[u8], open_line: bool) -> usize {
     let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let from = line.len().saturating_sub(MAX_BYTES);
-    let last_line = line[from..].iter().rposition(|byte| *byte == b'\n').map_or(from, |at| from + at + 1);
-    // With headers around messages, one that ends has no line end; so it may begin within what is no line.
-    let whole = line[last_line..].windows(MARK.len()).rposition(|window| window == MARK);
-    let begun = || (1..MARK.len()).rev().find(|length| line[last_line..].ends_with(&MARK[..*length]));
+    let begin = match line.iter().rev().take(MAX_BYTES).position(|byte| *byte == b'\n') {
+        Some(length) => line.len() - length,
+        None if open_line || line.len() > MAX_BYTES => return bytes.len(),
+        None => 0,
+    };
+    if may_be_farewell(&bytes[begin..]) { begin } else { bytes.len() }
+}
+
+/// Where a farewell may begin that would be the last thing said; the end if there is none.
+fn farewell_within(bytes: &[u8]) -> usize {
+    let from = bytes.len().saturating_sub(MAX_BYTES);
+    let whole = bytes[from..].windows(MARK.len()).rposition(|window| window == MARK);
+    let begun = || (1..MARK.len()).rev().find(|length| bytes.ends_with(&MARK[..*length]));
     match whole {
-        Some(at) => last_line + at,
-        None if line.len() == bytes.len() => begun().map_or(bytes.len(), |length| line.len() - length),
-        None => bytes.len(),
+        Some(at) if may_be_farewell(&bytes[from + at..]) => from + at,
+        _ => begun().map_or(bytes.len(), |length| bytes.len() - length),
     }
+}
+
+/// Whether this is a farewell, or the beginning of one.
+fn may_be_farewell(bytes: &[u8]) -> bool {
+    if bytes.len() < MARK.len() {
+        return !bytes.is_empty() && MARK.starts_with(bytes);
+    }
+    bytes.starts_with(MARK)
+        && serde_json::from_slice::<Farewell>(bytes).map_or_else(|error| error.is_eof(), |_| true)
 }
 
 #[cfg(test)]
@@ -96,9 +116,14 @@ mod tests {
 
     /// What passes, piece by piece, and how it ends.
     fn pass(pieces: &[&str]) -> (Vec<String>, Result<u8, String>) {
+        pass_framed(pieces, false)
+    }
+
+    fn pass_framed(pieces: &[&str], has_headers: bool) -> (Vec<String>, Result<u8, String>) {
         let mut gate = Gate::default();
-        let passed =
-            pieces.iter().map(|piece| String::from_utf8(gate.pass(piece.as_bytes()).into()).unwrap());
+        let passed = pieces
+            .iter()
+            .map(|piece| String::from_utf8(gate.pass(piece.as_bytes(), has_headers).into()).unwrap());
         let passed = passed.collect();
         let last = gate.last().map(|farewell| farewell.exit);
         (passed, last.map_err(|bytes| String::from_utf8(bytes).unwrap()))
@@ -130,19 +155,40 @@ mod tests {
         assert_eq!(passed, texts(&["{\"a\":1}\n{\"b\":2}\n", "{\"c\":3}\n"]));
     }
 
+    /// Whoever waits for a message gets it when it is there, whatever is in it.
     #[test]
-    fn what_only_looks_like_one_is_passed_on_in_the_end() {
-        let nested = "{\"args\":{\"loggia\":1,\"exit\":7}}\n";
-        let (passed, end) = pass(&[nested]);
-        assert_eq!(passed.concat() + &end.unwrap_err(), nested);
+    fn what_only_looks_like_one_is_passed_on_at_once() {
+        for message in [
+            "{\"args\":{\"loggia\":1,\"exit\":7}}",
+            "{\"id\":{\"loggia\":1},\"result\":null}",
+            "{\"context\":{\"env\":{\"loggia\":\"1\"}}}",
+            "{\"text\":\"\\{\\\"loggia\\\":\"}",
+        ] {
+            let line = format!("{message}\n");
+            assert_eq!(pass(&[&line]), (texts(&[&line]), Err(String::new())));
+            let framed = format!("Content-Length: {}\r\n\r\n{message}", message.len());
+            assert_eq!(pass_framed(&[&framed], true), (texts(&[&framed]), Err(String::new())));
+        }
         let cut_off = "{\"jsonrpc\":\"2.0\",\"met";
         assert_eq!(pass(&[cut_off]), (texts(&[cut_off]), Err(String::new())));
     }
 
     #[test]
+    fn in_lines_only_the_beginning_of_one_counts() {
+        let pieces = ["{\"a\":", "{\"loggia\":1,\"exit\":7", "}}\n"];
+        assert_eq!(pass(&pieces), (texts(&pieces), Err(String::new())));
+        let (passed, exit) = pass(&["{\"a\":1}", "\n", "{\"log", "gia\":1,\"exit\":7}"]);
+        assert_eq!((passed.concat().as_str(), exit), ("{\"a\":1}\n", Ok(7)));
+    }
+
+    #[test]
     fn it_is_found_behind_a_message_that_has_headers() {
-        let (passed, exit) = pass(&["Content-Length: 2\r\n\r\n{}{\"loggia\":1,\"exit\":0}\n"]);
-        assert_eq!((passed, exit), (texts(&["Content-Length: 2\r\n\r\n{}"]), Ok(0)));
+        let said = "Content-Length: 15\r\n\r\n{\"a\":{\"b\":2}}}";
+        let whole = format!("{said}{{\"loggia\":1,\"exit\":0}}\n");
+        for cut in 0..whole.len() {
+            let (passed, exit) = pass_framed(&[&whole[..cut], &whole[cut..]], true);
+            assert_eq!((passed.concat().as_str(), exit), (said, Ok(0)), "{cut}");
+        }
     }
 
     #[test]
@@ -151,7 +197,7 @@ mod tests {
         let line = Farewell::from(exit).line();
         assert!(line.len() <= MAX_BYTES);
         let mut gate = Gate::default();
-        assert!(gate.pass(&line).is_empty());
+        assert!(gate.pass(&line, false).is_empty());
         assert_eq!(gate.last().unwrap().exit, 1);
     }
 }

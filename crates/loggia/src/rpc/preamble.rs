@@ -44,11 +44,11 @@ pub(crate) struct Preamble {
 
 impl Preamble {
     /// That of this process.
-    pub(crate) fn here(words: &[String], current: &Path) -> Self {
+    pub(crate) fn here(words: &[String], current: &str) -> Self {
         let variable = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));
         Self {
             loggia: CONTROL_VERSION,
-            cwd: Some(current.to_string_lossy().into_owned()),
+            cwd: Some(current.to_owned()),
             argv: words.to_vec(),
             env: Launch::VARIABLES.iter().filter_map(variable).collect(),
             client: Some(format!("loggia {}", env!("CARGO_PKG_VERSION"))),
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn it_is_one_line_that_begins_with_the_mark_and_reads_back() {
         let words = ["--model".to_owned(), "a\nb".to_owned()];
-        let preamble = Preamble::here(&words, Path::new("/somewhere"));
+        let preamble = Preamble::here(&words, "/somewhere");
         let line = preamble.line();
         assert!(line.starts_with(MARK));
         assert_eq!(line.iter().position(|byte| *byte == b'\n'), Some(line.len() - 1));

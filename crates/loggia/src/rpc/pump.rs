@@ -11,6 +11,8 @@
 //! the daemon down and nobody else; once the client has closed its side, or a signal has come, this process ends within
 //! [`EXIT_BUDGET`].
 
+mod input;
+
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::fd::BorrowedFd;
@@ -32,15 +34,22 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::codec::Encoder as _;
 
+use super::Failed;
 use super::farewell::{Farewell, Gate};
+use crate::daemon::DaemonError;
 use crate::daemon::signals::Signals;
 use crate::errors::Error;
+use input::Input;
 
 /// What is read at once. A reply's last lines, which clients count on getting together, are far shorter.
 const BUFFER: usize = 256 * 1024;
 
 /// How long the daemon may take to say farewell once it was told that the client leaves.
 const PATIENCE: Duration = EXIT_BUDGET.saturating_sub(Duration::from_millis(20));
+
+/// How long a daemon is looked for once the client has closed its side, if the client has said something that wants an answer:
+/// longer than one takes to start on a machine that is busy.
+const START: Duration = Duration::from_secs(10);
 
 /// What is said to a client whose daemon has gone.
 const LOST: &str = "the Loggia server has gone, and the turn with it as far as it was not saved; start the agent again to go on, \
@@ -62,9 +71,9 @@ enum Heard {
     /// The daemon is there; closing this says that the client leaves.
     Connected(UnixStream),
     /// It could not be found or started.
-    Failed(Error),
-    /// The client has closed its side.
-    InputOver,
+    Failed(Failed),
+    /// The client has closed its side; whether it has said anything.
+    InputOver { said: bool },
     /// The daemon has closed the connection; how, if it said so.
     Over(Option<Farewell>),
 }
@@ -74,7 +83,7 @@ pub(super) async fn run(
     signals: &mut Signals,
     preamble: Vec<u8>,
     find: impl FnOnce() -> Result<UnixStream, Error> + Send + 'static,
-) -> Result<End, Error> {
+) -> Result<End, Failed> {
     // Each thread tells one or two things and must never wait for it.
     let (tell, mut heard) = mpsc::channel(4);
     thread::spawn(move || carry(find, &preamble, &tell));
@@ -98,10 +107,17 @@ pub(super) async fn run(
             told = heard.recv() => match told {
                 Some(Heard::Connected(stream)) => {
                     daemon = Some(stream);
+                    // It is told what the client said, and then that this was all.
+                    deadline = None;
                     false
                 }
-                Some(Heard::Failed(error)) => return Err(error),
-                Some(Heard::InputOver) => true,
+                Some(Heard::Failed(failed)) => return Err(failed),
+                Some(Heard::InputOver { said: false }) if daemon.is_none() => return Ok(End::Left),
+                Some(Heard::InputOver { said: true }) if daemon.is_none() => {
+                    deadline = Some(Instant::now() + START);
+                    false
+                }
+                Some(Heard::InputOver { .. }) => true,
                 Some(Heard::Over(Some(farewell))) => return Ok(End::Told(farewell)),
                 Some(Heard::Over(None)) | None => return Ok(End::Lost),
             },
@@ -116,58 +132,30 @@ pub(super) async fn run(
     }
 }
 
-/// Finds the daemon and carries what it says; a second thread carries what it is told.
+/// Finds the daemon and carries what it says; a second thread carries what it is told, and hears the client meanwhile.
 fn carry(find: impl FnOnce() -> Result<UnixStream, Error>, preamble: &[u8], tell: &mpsc::Sender<Heard>) {
     // Whoever hears this may have left: then the process ends.
     let say = |heard| drop(tell.blocking_send(heard));
+    let has_headers = Arc::new(AtomicBool::new(false));
+    let input = match Input::start(Arc::clone(&has_headers), tell.clone()) {
+        Ok(input) => input,
+        Err(source) => return say(Heard::Failed(Error::from(DaemonError::Runtime { source }).into())),
+    };
     let found = find().and_then(|stream| Ok((clone(&stream)?, clone(&stream)?, stream)));
-    let (handle, input, output) = match found {
+    let (handle, told, output) = match found {
         Ok(found) => found,
-        Err(error) => return say(Heard::Failed(error)),
+        Err(error) => return say(Heard::Failed(Failed { error, said: input.give_back() })),
     };
     // A daemon that takes none of it is noticed when it says nothing.
     let _ = (&output).write_all(preamble);
     say(Heard::Connected(handle));
-    let has_headers = Arc::new(AtomicBool::new(false));
-    let (learned, told) = (Arc::clone(&has_headers), tell.clone());
-    thread::spawn(move || {
-        carry_input(&input, &learned);
-        drop(told.blocking_send(Heard::InputOver));
-    });
+    input.connect(told);
     say(Heard::Over(carry_output(output, &has_headers)));
 }
 
 fn clone(stream: &UnixStream) -> Result<UnixStream, Error> {
     let failed = |source| Error::Input { path: "the server's socket".into(), source };
     stream.try_clone().map_err(failed)
-}
-
-/// From the client to the daemon, until the client closes its side.
-fn carry_input(mut daemon: &UnixStream, has_headers: &AtomicBool) {
-    let mut buffer = vec![0; BUFFER];
-    let mut looked = false;
-    let stdin = rustix::stdio::stdin();
-    loop {
-        let bytes = match rustix::io::read(stdin, &mut buffer) {
-            Ok(0) => break,
-            Ok(length) => &buffer[..length],
-            Err(error) if wait(error, stdin, PollFlags::IN) => continue,
-            Err(error) => {
-                tracing::debug!(%error, "input cannot be read any more");
-                break;
-            }
-        };
-        if !looked && let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-            // As the door tells them apart: no JSON begins with this letter.
-            has_headers.store(matches!(first, b'C' | b'c'), Relaxed);
-            looked = true;
-        }
-        // A daemon that has gone is noticed by what it no longer says.
-        if daemon.write_all(bytes).is_err() {
-            break;
-        }
-    }
-    let _ = daemon.shutdown(Shutdown::Write);
 }
 
 /// From the daemon to the client, until the daemon ends the connection. How it said farewell, if it did.
@@ -177,7 +165,7 @@ fn carry_output(mut daemon: UnixStream, has_headers: &AtomicBool) -> Option<Fare
     loop {
         match daemon.read(&mut buffer) {
             Ok(0) => break,
-            Ok(length) => output.write(&gate.pass(&buffer[..length])),
+            Ok(length) => output.write(&gate.pass(&buffer[..length], has_headers.load(Relaxed))),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
                 tracing::debug!(%error, "the server's stream broke");

@@ -1,8 +1,11 @@
 //! The agent's life as a process: how it is started, how it ends, and what it says when it cannot start.
 
+use std::ffi::OsStr;
 use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Stdio;
 
 use rustix::fs::{FlockOperation, flock};
@@ -132,7 +135,7 @@ fn end_of_input_ends_it_and_its_turn() {
 
 #[test]
 fn a_signal_ends_it_and_its_turn() {
-    for signal in [Signal::TERM, Signal::INT] {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         WAYS.iter().for_each(|words| ended_by(words, |agent| agent.signal(signal)));
     }
 }
@@ -310,14 +313,101 @@ fn a_server_that_has_no_such_door_is_told() {
     std::fs::remove_file(run.join("http.sock")).unwrap();
 }
 
-#[test]
-fn a_signal_while_a_server_is_waited_for_ends_it_without_a_word() {
-    let stage = AutoStage::new();
+/// As if somebody else was starting the server.
+fn lock_start(stage: &AutoStage) -> std::fs::File {
     let run = stage.0.path(RUN);
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&run).unwrap();
     let path = run.join("start.lock");
     let lock = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).unwrap();
     flock(&lock, FlockOperation::LockExclusive).unwrap();
+    lock
+}
+
+#[test]
+fn end_of_input_while_a_server_is_waited_for_ends_it_without_a_word() {
+    let stage = AutoStage::new();
+    let lock = lock_start(&stage);
+    let mut agent = agent(&stage, &["rpc"]);
+    agent.close();
+    let ended = agent.end();
+    assert_eq!((ended.code, ended.said.len(), ended.stderr.as_str()), (Some(0), 0, ""), "{ended:?}");
+    drop(lock);
+}
+
+#[test]
+fn what_was_asked_before_a_server_was_there_is_answered_by_it() {
+    let stage = AutoStage::new();
+    let lock = lock_start(&stage);
+    let mut agent = agent(&stage, &["rpc"]);
+    agent.send("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"autohand.getState\"}\n");
+    agent.close();
+    drop(lock);
+    let ended = agent.end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let expected = ["agentStart", "hook.sessionStart", "an answer", "hook.sessionEnd", "agentEnd"];
+    assert_eq!(ended.methods(), expected);
+}
+
+/// The name that could be told is that of another directory, which may well be there.
+#[test]
+fn a_directory_whose_name_is_no_text_is_refused() {
+    let name = OsStr::from_bytes(b"caf\xe9");
+    for words in WAYS {
+        let stage = AutoStage::new();
+        let project = stage.0.path("project");
+        let directory = project.join(name);
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::create_dir_all(project.join("caf\u{fffd}")).unwrap();
+        for ahead in [&[][..], &[OsStr::new("--path"), name]] {
+            let mut command = stage.0.command(words);
+            command.args(ahead).current_dir(if ahead.is_empty() { &directory } else { &project });
+            let mut agent = Agent::start(command);
+            assert_eq!(agent.call("getState", json!({}))["code"], -32010);
+            agent.close();
+            let ended = agent.end();
+            assert!(ended.code == Some(1) && ended.stderr.contains("is not UTF-8"), "{ended:?}");
+        }
+    }
+}
+
+/// It has nothing to do with where its client is.
+#[test]
+fn a_server_that_was_started_for_nobody_asks_where_to_work() {
+    let stage = AutoStage::new();
+    let mut agent = agent(&stage, &["rpc"]);
+    agent.session();
+    let mut socket = UnixStream::connect(stage.0.path(RUN).join("rpc.sock")).unwrap();
+    socket.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"autohand.getState\"}\n").unwrap();
+    socket.shutdown(Shutdown::Write).unwrap();
+    let mut told = String::new();
+    socket.read_to_string(&mut told).unwrap();
+    assert!(told.contains("-32010") && told.contains(r#"\"cwd\""#), "{told}");
+    agent.close();
+    agent.end();
+}
+
+#[test]
+fn a_spawn_that_asks_nothing_leaves_no_session() {
+    let stage = AutoStage::playing(WRITE);
+    let mut first = agent(&stage, &["rpc", "--yes"]);
+    let used = first.session();
+    first.prompt();
+    first.until("turnEnd");
+    first.close();
+    first.end();
+    let mut second = agent(&stage, &["rpc"]);
+    let unused = second.session();
+    second.close();
+    second.end();
+    let listed = stage.0.run(&["sessions", "--json"]).stdout;
+    assert!(listed.contains(&used) && !listed.contains(&unused), "{listed}");
+    assert_eq!(agent(&stage, &["rpc", "--continue"]).session(), used);
+}
+
+#[test]
+fn a_signal_while_a_server_is_waited_for_ends_it_without_a_word() {
+    let stage = AutoStage::new();
+    let lock = lock_start(&stage);
     let mut command = stage.0.command(&["rpc"]);
     // It says when it waits for the lock.
     command.env("AUTOHAND_DEBUG", "1").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -191,3 +191,32 @@ fn a_connection_keeps_a_server_that_would_leave() {
     drop(line);
     assert_eq!(server.wait().0, Some(0));
 }
+
+#[test]
+fn whoever_finds_no_room_is_told() {
+    let stage = Stage::new();
+    let server = start(&stage, "");
+    let all: Vec<Line> = (0..256).map(|_| Line::open(&server)).collect();
+    let mut line = Line::open(&server);
+    line.say(&format!("{{\"loggia\":1}}\n{GET_STATE}"));
+    let refusal = line.answer();
+    assert_eq!(refusal["code"], -32010);
+    assert!(refusal["message"].as_str().unwrap().contains("serves 256 clients already"), "{refusal}");
+    let rest = line.leave();
+    assert!(rest.last().unwrap().starts_with(r#"{"loggia":1,"exit":1,"reason":"#), "{rest:?}");
+    drop(all);
+    server.end();
+}
+
+#[test]
+fn who_has_said_nothing_when_the_server_stops_is_told_how_to_end() {
+    let stage = Stage::new();
+    let server = start(&stage, "");
+    let mut line = Line::open(&server);
+    // The beginning of a preamble, whose end is waited for.
+    line.say("{\"loggia\":1,");
+    // Whoever is answered came later.
+    Line::open(&server).state();
+    server.end();
+    assert_eq!(line.rest(), [r#"{"loggia":1,"exit":0}"#]);
+}

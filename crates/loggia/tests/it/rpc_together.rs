@@ -8,8 +8,8 @@ use crate::rpc_agent::Agent;
 use crate::stage::Stage;
 use crate::turn;
 
-/// Three turns that ask, one for each who may answer.
-const THREE: &str = r#"
+/// Turns that ask: one for each who may answer, and one whose client leaves.
+const FOUR: &str = r#"
 [[reply]]
 parts = [{ call = { tool = "run_command", arguments = { command = "echo one" } } }]
 [[reply]]
@@ -22,6 +22,10 @@ parts = [{ text = "Two." }]
 parts = [{ call = { tool = "run_command", arguments = { command = "echo three" } } }]
 [[reply]]
 parts = [{ text = "Three." }]
+[[reply]]
+parts = [{ call = { tool = "run_command", arguments = { command = "echo four" } } }]
+[[reply]]
+parts = [{ text = "Four." }]
 "#;
 
 async fn until_final(stream: &mut SessionStream) -> String {
@@ -36,7 +40,7 @@ async fn until_final(stream: &mut SessionStream) -> String {
 async fn two_agents_and_a_web_client_see_the_same_turns_and_each_may_answer() {
     let stage = Stage::new();
     stage.write("project/.git/HEAD", "ref: refs/heads/main\n");
-    let server = turn::start_playing(THREE, &stage, &[], &[]);
+    let server = turn::start_playing(FOUR, &stage, &[], &[]);
     let mut one = Agent::start(stage.command(&["rpc"]));
     let session = one.session();
     let mut two = Agent::start(stage.command(&["rpc"]));
@@ -66,10 +70,14 @@ async fn two_agents_and_a_web_client_see_the_same_turns_and_each_may_answer() {
         assert_eq!(two.allow(&asked_two), json!({"success": false}));
     }
 
-    // One who leaves takes nothing along while others are there.
+    // One who leaves takes nothing along while others are there, not even its own turn.
+    one.prompt();
+    let asked = two.until("permissionRequest");
     one.close();
     assert_eq!(one.end().code, Some(0));
-    assert_eq!(two.call("getState", json!({}))["status"], "idle");
+    assert_eq!(two.allow(&asked), json!({"success": true}));
+    assert_eq!(until_final(&mut web).await, "Four.");
+    assert_eq!(two.until("turnEnd")["reason"], "completed");
     web.close().await;
     two.close();
     assert_eq!(two.end().code, Some(0));

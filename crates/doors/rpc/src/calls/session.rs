@@ -27,21 +27,15 @@ pub(super) async fn reset(
         return Err(aborted());
     }
     let old = door.place();
-    leave_turn(&old).await;
+    old.leave_turn(PATIENCE).await;
     let place = door.open(old.workspace.clone()).await.map_err(ErrorObject::internal)?;
     let held = door.hold().await;
     let how = (SessionEndReason::Clear, SessionType::Clear);
     let place = change(&door, &context.peer, &old, place, how).await;
     drop(held);
+    door.discard(&old).await;
     let session_id = place.teller().session_id();
     Ok(ResetResult { session_id })
-}
-
-/// Ends the turn under way, if it is this client's to end.
-async fn leave_turn(place: &Place) {
-    if tokio::time::timeout(PATIENCE, place.abort_own_turn()).await.is_err() {
-        tracing::warn!(session = %place.seat.session(), "a turn did not end in time and is left");
-    }
 }
 
 /// Moves the connection from one session to another, and says so.
@@ -94,10 +88,11 @@ pub(super) async fn attach(
         Ok(place) => place,
         Err(error) => return (Ok(failed(error.to_string())), None),
     };
-    leave_turn(&old).await;
+    old.leave_turn(PATIENCE).await;
     let held = door.hold().await;
     let how = (SessionEndReason::Quit, SessionType::Resume);
     let place = change(&door, &context.peer, &old, place, how).await;
+    door.discard(&old).await;
     (Ok(attached(&place)), Some(held))
 }
 

@@ -1,4 +1,4 @@
-//! `shutdown`, which one desktop client calls before it closes the streams.
+//! `autohand.shutdown`, under the name all others have. Under its bare name it is [`language_client`](super::language_client)'s.
 
 use std::sync::Arc;
 
@@ -8,17 +8,6 @@ use loggia_wire::peer::Context;
 
 use crate::door::Door;
 
-/// Under its bare name.
-pub(super) struct Shutdown;
-
-impl Method for Shutdown {
-    const NAME: &'static str = "shutdown";
-    const ORDER: Order = Order::Urgent;
-    type Params = NoParams;
-    type Result = SuccessResult;
-}
-
-/// Under the name all others have.
 pub(super) struct AutohandShutdown;
 
 impl Method for AutohandShutdown {

@@ -22,6 +22,7 @@ const TABLE: &[(&str, Option<&str>)] = &[
     (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, Some("null -32600")),
     (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.unheardOf"}"#, Some("1 -32601 autohand.unheardOf")),
     (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.goal.get"}"#, Some("1 -32601 autohand.goal.get")),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#, Some("1 -32601 initialize")),
     (r#"{"jsonrpc":"2.0","id":1,"method":"getState"}"#, Some("1 -32601 getState")),
     (r#"{"jsonrpc":"2.0","id":"a","method":"autohand.prompt"}"#, Some("\"a\" -32602 message")),
     (
@@ -36,7 +37,8 @@ const TABLE: &[(&str, Option<&str>)] = &[
         r#"{"jsonrpc":"2.0","id":1,"method":"autohand.prompt","params":{"message":"x","context":{"files":["a",2]}}}"#,
         Some("1 -32602 context.files[1]"),
     ),
-    (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.prompt","params":"x"}"#, Some("1 -32602")),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.prompt","params":"x"}"#, Some("1 -32602 an object")),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.prompt","params":["x"]}"#, Some("1 -32602 an object")),
     (
         r#"{"jsonrpc":"2.0","id":true,"method":"autohand.permissionResponse","params":{"allowed":true}}"#,
         Some("true -32602 requestId"),

@@ -105,3 +105,60 @@ async fn a_session_that_allows_more_is_not_gone_on_with() {
     let attached = client.call("session.attach", json!({"sessionId": free.to_string()})).await;
     assert_eq!(attached["success"], true);
 }
+
+/// Editors start an agent for every window; a session in which nothing was said is of no use to anybody.
+#[tokio::test]
+async fn a_session_in_which_nothing_was_said_goes_with_its_client() {
+    let world = world("[[reply]]\nparts = [{ text = \"Hello.\" }]").await;
+    let kept = async |id: &serde_json::Value| {
+        let id: SessionId = id.as_str().unwrap().parse().unwrap();
+        world.engine.session(id).await.is_ok()
+    };
+    let mut client = Client::start(&world).await;
+    let unused = client.call("getState", json!({})).await["sessionId"].clone();
+    assert!(kept(&unused).await);
+    let used = client.call("reset", json!({})).await["sessionId"].clone();
+    assert!(!kept(&unused).await, "left by a reset");
+    client.turn("Hello?").await;
+    let last = client.call("reset", json!({})).await["sessionId"].clone();
+    assert!(kept(&used).await);
+    client.close().await;
+    client.until_over().await;
+    assert!(!kept(&last).await, "left by the end");
+
+    let mut client = Client::start(&world).await;
+    let unused = client.call("getState", json!({})).await["sessionId"].clone();
+    client.call("session.attach", json!({"sessionId": used})).await;
+    assert!(!kept(&unused).await, "left for another");
+    client.close().await;
+    client.until_over().await;
+    assert!(kept(&used).await);
+}
+
+#[tokio::test]
+async fn a_session_that_somebody_else_is_on_or_has_opened_stays() {
+    let world = world("").await;
+    let mut client = Client::start(&world).await;
+    let id = client.call("getState", json!({})).await["sessionId"].as_str().unwrap().parse().unwrap();
+    let player = world.join(id, "alice", Role::Watch, Abilities::default()).await;
+    client.close().await;
+    client.until_over().await;
+    assert!(world.engine.session(id).await.is_ok());
+    drop(player);
+    let launch = Launch { session: StartWith::Resume(id), ..Launch::new(world.root()) };
+    let mut client = Client::launch(&world, launch).await;
+    client.close().await;
+    client.until_over().await;
+    assert!(world.engine.session(id).await.is_ok());
+}
+
+#[tokio::test]
+async fn the_latest_session_is_one_in_which_something_was_said() {
+    let world = world("[[reply]]\nparts = [{ text = \"Hello.\" }]").await;
+    let (used, mut player) = world.play(loggia_domain::Preset::Ask).await;
+    player.play("Hello?").await;
+    world.open(loggia_domain::Preset::Ask).await;
+    let launch = Launch { session: StartWith::Latest, ..Launch::new(world.root()) };
+    let mut client = Client::launch(&world, launch).await;
+    assert_eq!(client.call("getState", json!({})).await["sessionId"], used.to_string());
+}

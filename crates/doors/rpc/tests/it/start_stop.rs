@@ -159,26 +159,43 @@ async fn other_failures_to_start_have_codes_of_their_own() {
     }
 }
 
-/// A client made for language servers is answered in its own framing.
+fn with_headers(body: &Value) -> String {
+    let body = body.to_string();
+    format!("Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+/// A client made for language servers is answered in its own framing, and with what it waits for at both ends.
 #[tokio::test]
 async fn a_client_that_sends_headers_is_answered_with_headers() {
     let world = world("").await;
-    let (mut near, far) = tokio::io::duplex(1 << 16);
+    let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(far);
-    let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
-    near.write_all(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+    let (mut heard, mut near) = tokio::io::split(near);
     let stop = CancellationToken::new();
-    let serving =
-        tokio::spawn(serve(parts(&world), Ok(Launch::new(world.root())), reader, writer, stop.clone()));
-    let mut heard = String::new();
-    while !heard.contains("-32601") {
-        let mut piece = vec![0; 4096];
-        let read = near.read(&mut piece).await.unwrap();
-        heard.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+    let serving = tokio::spawn(serve(parts(&world), Ok(Launch::new(world.root())), reader, writer, stop));
+    let mut text = String::new();
+    for (message, awaited) in [
+        (
+            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"processId": 1}}),
+            r#""id":0,"result":{"capabilities":{}}"#,
+        ),
+        (json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}), ""),
+        (json!({"jsonrpc": "2.0", "id": 1, "method": "autohand.getState"}), r#""status":"idle""#),
+        (json!({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}), r#""id":2,"result":null"#),
+        (json!({"jsonrpc": "2.0", "id": 3, "method": "autohand.getState"}), r#""id":3,"result":{"status"#),
+        (json!({"jsonrpc": "2.0", "method": "exit"}), "autohand.agentEnd"),
+    ] {
+        near.write_all(with_headers(&message).as_bytes()).await.unwrap();
+        while !text.contains(awaited) {
+            let mut piece = vec![0; 4096];
+            let read = heard.read(&mut piece).await.unwrap();
+            assert_ne!(read, 0, "{awaited} is not in {text}");
+            text.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+        }
     }
-    assert!(heard.starts_with("Content-Length: "), "{heard}");
-    assert!(!heard.contains("}\n"), "{heard}");
-    stop.cancel();
+    assert!(text.starts_with("Content-Length: "), "{text}");
+    assert!(!text.contains("}\n"), "{text}");
+    // Its side is open all the while.
     assert_eq!(serving.await.unwrap(), DONE);
 }
 
