@@ -18,8 +18,8 @@
 //! - Requests of one client are handled one after another, and answered in that order. Clients do not wait for each other.
 //! - What waits for a client is bounded. Logs are dropped, oldest first, and the gap is told in their place; answers are
 //!   never dropped: a client that does not take them is not read from.
-//! - Log text is rendered once for each colour level and framed once for each framing, whoever many there are; the bytes
-//!   are shared.
+//! - Log text is rendered once for each colour level and framed once for each framing, however many clients there are;
+//!   the bytes are shared.
 //! - A fault of a frame ends its connection. Anything else a client says wrongly in a session is answered with `ERROR`.
 //! - Nobody's slowness delays another client, whoever logs, or the stop.
 //!
@@ -31,6 +31,7 @@ pub mod client;
 pub mod extras;
 pub mod limits;
 pub mod server;
+pub mod terminal;
 pub mod words;
 
 mod frame;

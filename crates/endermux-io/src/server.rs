@@ -81,7 +81,7 @@ impl<H: Host> Server<H> {
     pub async fn listen(&self, socket: Socket) {
         while let Some(accepted) = self.shared.stop.run_until_cancelled(socket.listener.accept()).await {
             match accepted {
-                Ok((stream, _)) => self.admit(stream),
+                Ok((stream, _)) => self.accept(stream),
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept another connection to the console");
                     sleep(ACCEPT_PAUSE).await;
@@ -90,7 +90,30 @@ impl<H: Host> Server<H> {
         }
     }
 
-    /// Serves whoever is at the other end of a stream, until one side ends it.
+    /// Serves a connection that somebody else accepted, in a task of its own. It is closed without a word if there is no
+    /// room or the host does not want it: that is how existing servers do it, and clients then try again later.
+    pub fn accept(&self, stream: UnixStream) {
+        let Some(permit) = self.seat() else {
+            tracing::debug!("a connection to the console is closed: there are too many");
+            return;
+        };
+        match self.shared.host.admits(&stream) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                tracing::debug!(%error, "a connection to the console is closed: nobody knows whose it is");
+                return;
+            }
+        }
+        let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
+        let server = self.clone();
+        self.shared.tasks.spawn(async move {
+            let ended = server.serve_seated(stream, process, permit).await;
+            tracing::debug!(%ended, "a connection to the console ended");
+        });
+    }
+
+    /// Serves whoever is at the other end of a stream, until one side ends it. A panic of the host goes on to the caller.
     pub async fn serve<S: AsyncRead + AsyncWrite + Send>(&self, stream: S) -> Ended {
         match self.seat() {
             Some(permit) => self.serve_seated(stream, None, permit).await,
@@ -111,29 +134,6 @@ impl<H: Host> Server<H> {
 
     fn seat(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.shared.room).try_acquire_owned().ok()
-    }
-
-    /// Closes a connection without a word if there is no room or the host does not want it: that is how existing servers
-    /// do it, and clients then try again later.
-    fn admit(&self, stream: UnixStream) {
-        let Some(permit) = self.seat() else {
-            tracing::debug!("a connection to the console is closed: there are too many");
-            return;
-        };
-        match self.shared.host.admits(&stream) {
-            Ok(true) => {}
-            Ok(false) => return,
-            Err(error) => {
-                tracing::debug!(%error, "a connection to the console is closed: nobody knows whose it is");
-                return;
-            }
-        }
-        let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
-        let server = self.clone();
-        self.shared.tasks.spawn(async move {
-            let ended = server.serve_seated(stream, process, permit).await;
-            tracing::debug!(%ended, "a connection to the console ended");
-        });
     }
 
     async fn serve_seated<S>(&self, stream: S, process: Option<i32>, permit: OwnedSemaphorePermit) -> Ended

@@ -1,4 +1,4 @@
-//! A connection that is open: one task reads, one writes, and everybody else holds this.
+//! A connection that is open: one task reads and writes, and everybody else holds this.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,6 +6,7 @@ use loggia_protocol_endermux::{ColorLevel, Epoch, NotSent};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::support::World;
 
@@ -150,14 +151,22 @@ const AVAILABLE: &str = r#"{"type":"INTERACTIVITY_STATUS","data":{"available":tr
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_does_not_come_is_a_time_out_and_the_connection_goes_on() {
-    let (client, mut server) = scripted(&[WELCOME, AVAILABLE]).await;
+    let all = WELCOME.replace(r#""completion""#, r#""parse":1,"syntax_highlight":1,"completion""#);
+    let (client, mut server) = scripted(&[&all, AVAILABLE]).await;
     let (client, mut events) = client.unwrap();
     events.next().await;
-    let error = client.complete("a", 1).await.unwrap_err();
-    assert!(matches!(error, RequestError::TimedOut(limit) if limit.as_millis() == 5000), "{error:?}");
+    let limit_of = |error| match error {
+        RequestError::TimedOut(limit) => limit.as_millis(),
+        other => panic!("{other:?}"),
+    };
+    let start = Instant::now();
+    assert_eq!(limit_of(client.complete("a", 1).await.unwrap_err()), 5000);
+    assert_eq!(limit_of(client.highlight("a").await.unwrap_err()), 1000);
+    assert_eq!(limit_of(client.parse("a", 1).await.unwrap_err()), 5000);
+    assert_eq!(start.elapsed().as_millis(), 11_000);
     // Too late is nobody's, and the next one is answered.
     say(&mut server, r#"{"type":"COMPLETION_RESPONSE","requestId":"1","data":{"candidates":[]}}"#).await;
-    say(&mut server, r#"{"type":"PONG","requestId":"2","data":{}}"#).await;
+    say(&mut server, r#"{"type":"PONG","requestId":"4","data":{}}"#).await;
     client.ping().await.unwrap();
 }
 
