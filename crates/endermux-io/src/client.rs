@@ -5,6 +5,7 @@
 //! answer never waits for its own reading of logs. Dropping the [`Client`] and all its clones closes the connection.
 
 mod attempts;
+mod backoff;
 mod connect;
 mod inbox;
 mod link;
@@ -22,6 +23,7 @@ use loggia_protocol_endermux::{
 };
 use loggia_wire::framing::FrameError;
 
+pub use backoff::Backoff;
 pub use connect::{ConnectError, Options};
 pub use inbox::Event;
 pub use link::Events;

@@ -118,6 +118,9 @@ fn ask(message: Envelope<Message>) -> Todo {
 
 #[cfg(test)]
 mod tests {
+    use loggia_protocol_endermux::MessageType;
+    use proptest::prelude::*;
+
     use super::*;
 
     fn text(envelope: &Envelope<Message>) -> String {
@@ -226,5 +229,31 @@ mod tests {
     #[test]
     fn log_subscribe_is_no_question() {
         assert_eq!(hear(&selected(), false, br#"{"type":"LOG_SUBSCRIBE","data":{}}"#), Todo::Subscribe);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_frame_holds_there_is_something_to_do(
+            kind in prop::sample::select(MessageType::ALL.to_vec()),
+            id in prop::option::of("[a-z0-9]{0,3}"),
+            command in any::<String>(),
+            cursor in any::<i32>(),
+            interactive in any::<bool>(),
+            junk in prop::collection::vec(any::<u8>(), 0..40),
+            keep in 0usize..400,
+        ) {
+            let data = serde_json::json!({"command": command, "cursor": cursor});
+            let whole = serde_json::json!({"type": kind.name(), "requestId": id, "data": data}).to_string();
+            let cut = &whole.as_bytes()[..keep.min(whole.len())];
+            for body in [whole.as_bytes(), cut, &junk] {
+                let todo = hear(&selected(), interactive, body);
+                if let Todo::Ask(_, Question::Complete { line, at } | Question::Parse { line, at, .. }) = &todo {
+                    prop_assert!(line.is_char_boundary(*at));
+                }
+                prop_assert!(interactive || !matches!(todo, Todo::Ask(..)));
+                let is_in = matches!(open(Framing::Plain, body), Opening::Welcomed { .. });
+                prop_assert!(!is_in);
+            }
+        }
     }
 }

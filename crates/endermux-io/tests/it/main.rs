@@ -6,6 +6,7 @@ mod epochs;
 mod faults;
 mod handshake;
 mod logs;
+mod python;
 mod results;
 mod session;
 mod socket;

@@ -1,11 +1,12 @@
 //! Requests and their answers.
 
+use loggia_endermux_io::Server;
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
-use crate::support::{Raw, World, error, hello};
+use crate::support::{Echo, Raw, World, error, hello};
 
-async fn ask(raw: &mut Raw, message: Value) -> Value {
+async fn ask<S: AsyncRead + AsyncWrite + Unpin>(raw: &mut Raw<S>, message: Value) -> Value {
     raw.send(message.to_string()).await;
     raw.receive().await
 }
@@ -205,4 +206,19 @@ async fn those_who_are_there_are_listed() {
     drop(first);
     assert_eq!(world.until_present(1).await, [clients[1].id]);
     assert!(!world.console().disconnect(clients[0].id));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_does_not_answer_is_answered_for() {
+    let server = Server::new(Echo::default());
+    server.console().set_interactive(true);
+    let (ours, stream) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move { server.serve(ours).await });
+    let mut raw = Raw { stream, tagged: false };
+    raw.send(hello().to_string()).await;
+    raw.receive().await;
+    raw.receive().await;
+    let answer = ask(&mut raw, request("COMPLETION_REQUEST", "wait", 0)).await;
+    assert_eq!(answer, error(Some("7"), "Failed to get completions", Some("no answer within 30 s")));
+    raw.ping("alive").await;
 }

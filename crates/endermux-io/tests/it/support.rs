@@ -11,7 +11,7 @@ use loggia_endermux_io::{Console, Host, HostError, Server};
 use loggia_protocol_endermux::{CandidateInfo, ColorLevel};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::sync::Notify;
 
@@ -159,13 +159,13 @@ impl World {
 }
 
 /// A client that says what the test wants.
-pub(crate) struct Raw {
-    pub(crate) stream: UnixStream,
+pub(crate) struct Raw<S = UnixStream> {
+    pub(crate) stream: S,
     /// Epoch 17's frames.
     pub(crate) tagged: bool,
 }
 
-impl Raw {
+impl<S: AsyncRead + AsyncWrite + Unpin> Raw<S> {
     pub(crate) async fn send(&mut self, body: impl AsRef<[u8]>) {
         let body = body.as_ref();
         let mut bytes = Vec::new();
