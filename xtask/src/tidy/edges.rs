@@ -47,6 +47,8 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-protocol-hermes", &["loggia-jsonrpc"]),
     product("loggia-protocol-mehrhof", &["loggia-jsonrpc"]),
     product("loggia-wire", &["loggia-jsonrpc"]),
+    // A console's server and client for anybody: they know the protocol and the stream, and nothing that answers.
+    product("loggia-endermux-io", &["loggia-protocol-endermux", "loggia-wire"]),
     product("loggia-domain", &[]),
     // Knows files and nothing of ours: what tools read and the engine writes goes through the same handle.
     product("loggia-tree", &[]),

@@ -123,6 +123,17 @@ pub struct LogForward {
     /// Its text for this client's colours, line end included: epoch-15 clients add none.
     #[serde(deserialize_with = "lenient::text")]
     pub rendered: String,
+    /// The last of a command's own output: how the command ended, 0 for well. Not in the specification: it is only
+    /// sent, and only under the command's id, to a client that negotiated for it.
+    #[serde(deserialize_with = "lenient::nullable_int", skip_serializing_if = "Option::is_none")]
+    pub status: Option<i32>,
+}
+
+impl LogForward {
+    /// A log event.
+    pub fn new(rendered: impl Into<String>) -> Self {
+        Self { rendered: rendered.into(), status: None }
+    }
 }
 
 /// A sign of life.

@@ -1,0 +1,44 @@
+//! Messages as frames, for both sides.
+
+use bytes::{Bytes, BytesMut};
+use loggia_protocol_endermux::{Envelope, Framing, Message, limits};
+use loggia_wire::framing::{FrameError, Layout, LengthPrefixed};
+use tokio_util::codec::Encoder as _;
+
+/// What a server reads with: the first frame shows the framing.
+pub(crate) fn detecting() -> LengthPrefixed {
+    LengthPrefixed::detect(limits::MAX_FRAME, limits::MAX_INFLATED)
+}
+
+/// What a peer reads and writes with once the framing is known.
+pub(crate) fn codec(framing: Framing) -> LengthPrefixed {
+    match framing {
+        Framing::Plain => LengthPrefixed::plain(limits::MAX_FRAME),
+        Framing::Compressed => LengthPrefixed::tagged(limits::MAX_FRAME, limits::MAX_INFLATED),
+    }
+}
+
+/// The framing of a peer, from its first frame. Only a layout that was never seen is unknown, and that is plain.
+pub(crate) fn framing_of(codec: &LengthPrefixed) -> Framing {
+    match codec.layout() {
+        Some(Layout::Tagged) => Framing::Compressed,
+        Some(Layout::Plain) | None => Framing::Plain,
+    }
+}
+
+/// A message of a server: compressed where that helps and the framing has a place for it.
+pub(crate) fn from_server(framing: Framing, message: &Envelope<Message>) -> Result<Bytes, FrameError> {
+    write(codec(framing).compress_from(limits::COMPRESS_FROM), message)
+}
+
+/// A message of a client; clients never compress, because what they say is short.
+pub(crate) fn from_client(framing: Framing, message: &Envelope<Message>) -> Result<Bytes, FrameError> {
+    write(codec(framing), message)
+}
+
+fn write(mut codec: LengthPrefixed, message: &Envelope<Message>) -> Result<Bytes, FrameError> {
+    let body = message.encode().map_err(|error| FrameError::Io { source: error.into() })?;
+    let mut frame = BytesMut::new();
+    codec.encode(&body, &mut frame)?;
+    Ok(frame.freeze())
+}

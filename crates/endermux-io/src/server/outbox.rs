@@ -1,0 +1,159 @@
+//! A [`Queue`] that several can fill and one writes out.
+//!
+//! Invariants: filling never waits; only the writer touches the stream; after [`Outbox::close`] nothing is added, and
+//! what is there is still written.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use loggia_protocol_endermux::{Envelope, Failure, Framing, Message};
+use loggia_wire::framing::FrameError;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::Notify;
+
+use super::log;
+use super::queue::{LogPiece, Outgoing, Queue};
+use crate::frame;
+use crate::limits::{LOG_QUEUE, REPLY_QUEUE, WRITE_BATCH};
+
+/// What waits to be written to one client.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    framing: Framing,
+    state: Mutex<State>,
+    /// There is something to write, or nothing more will come.
+    filled: Notify,
+    /// Something was written.
+    emptied: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    queue: Queue,
+    closed: bool,
+}
+
+/// The connection has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the client is gone")]
+pub struct Gone;
+
+impl Outbox {
+    pub(crate) fn new(framing: Framing) -> Self {
+        let state = State { queue: Queue::new(LOG_QUEUE), closed: false };
+        Self { framing, state: Mutex::new(state), filled: Notify::new(), emptied: Notify::new() }
+    }
+
+    pub(crate) fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// The queue is whole after every step, so a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fill(&self, add: impl FnOnce(&mut Queue)) {
+        let mut state = self.lock();
+        if !state.closed {
+            add(&mut state.queue);
+            drop(state);
+            self.filled.notify_one();
+        }
+    }
+
+    /// Adds an answer. One that fits no frame becomes an `ERROR` under the same id, which always does.
+    pub(crate) fn reply(&self, message: &Envelope<Message>) {
+        match frame::from_server(self.framing, message).or_else(|error| self.too_large(message, &error)) {
+            Ok(frame) => self.fill(|queue| queue.push_reply(frame)),
+            Err(error) => tracing::warn!(%error, "an answer is not sent"),
+        }
+    }
+
+    fn too_large(&self, message: &Envelope<Message>, error: &FrameError) -> Result<Bytes, FrameError> {
+        let failure = Message::Error(Failure::new(format!("The answer cannot be sent: {error}")));
+        frame::from_server(self.framing, &Envelope::answering(message, failure))
+    }
+
+    pub(crate) fn status(&self, message: &Envelope<Message>) {
+        match frame::from_server(self.framing, message) {
+            Ok(frame) => self.fill(|queue| queue.push_status(frame)),
+            Err(error) => tracing::warn!(%error, "a status is not sent"),
+        }
+    }
+
+    pub(crate) fn log(&self, pieces: &[LogPiece]) {
+        self.fill(|queue| queue.push_log(pieces));
+    }
+
+    /// See [`Queue::hold`].
+    pub(crate) fn hold_logs(&self) {
+        self.fill(Queue::hold);
+    }
+
+    /// See [`Queue::release`].
+    pub(crate) fn release_logs(&self, earlier: Vec<LogPiece>) {
+        self.fill(|queue| queue.release(earlier));
+    }
+
+    /// Waits until another answer may be added.
+    pub(crate) async fn room(&self) -> Result<(), Gone> {
+        loop {
+            let emptied = self.emptied.notified();
+            tokio::pin!(emptied);
+            // Registered before the look, so that a write in between is not missed.
+            emptied.as_mut().enable();
+            {
+                let state = self.lock();
+                if state.closed {
+                    return Err(Gone);
+                }
+                if state.queue.reply_bytes() < REPLY_QUEUE {
+                    return Ok(());
+                }
+            }
+            emptied.await;
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.filled.notify_one();
+        self.emptied.notify_waiters();
+    }
+
+    /// Writes what comes until the outbox is closed and empty.
+    pub(crate) async fn write_to<W: AsyncWrite + Unpin>(&self, mut sink: W) -> std::io::Result<()> {
+        let mut batch = Vec::new();
+        loop {
+            batch.clear();
+            let closed = self.take(&mut batch);
+            if !batch.is_empty() {
+                self.emptied.notify_waiters();
+                sink.write_all(&batch).await?;
+                sink.flush().await?;
+            } else if closed {
+                return sink.shutdown().await;
+            } else {
+                self.filled.notified().await;
+            }
+        }
+    }
+
+    /// Moves some frames into a batch; tells whether nothing more will come.
+    fn take(&self, batch: &mut Vec<u8>) -> bool {
+        let mut state = self.lock();
+        while batch.len() < WRITE_BATCH {
+            match state.queue.pop() {
+                Some(Outgoing::Frame(frame)) => batch.extend_from_slice(&frame),
+                Some(Outgoing::Gap { lines, mid_line }) => {
+                    for piece in log::frames(&log::gap(lines, mid_line), self.framing, None) {
+                        batch.extend_from_slice(&piece.frame);
+                    }
+                }
+                None => break,
+            }
+        }
+        state.closed
+    }
+}
