@@ -70,7 +70,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Unavailable,
         number: 5,
-        meaning: "Something outside could not be read, reached or had: an input file, a server that does not run or does not answer, an address or a store that another process has.",
+        meaning: "Something outside could not be read, reached or had: an input file, a server that does not run or does not answer, an address or a store that another process has, a session in which a turn is under way.",
     },
     Row {
         code: ExitCode::Refused,
