@@ -111,6 +111,52 @@ fn a_model_that_cannot_be_used_is_told_with_its_file_and_line() {
 }
 
 #[test]
+fn a_missing_key_ends_the_turn_and_nothing_else() {
+    let file = "[models.openai]\nkind = \"openai\"\nkey_file = \"/nowhere/openai\"\n";
+    let told_of = ["set OPENAI_API_KEY or run `loggia init`", "cannot read the key in `/nowhere/openai`"];
+    for (more, missing) in ["", file].into_iter().zip(told_of) {
+        let stage = stage(&format!("[model]\ndefault = \"openai:gpt-5\"\n{LAB}{more}"));
+        let asked = stage.0.run(&["ask", "hello"]);
+        assert!(told(&asked, 8).contains(missing), "{asked}");
+        assert_eq!(asked.stdout, "", "no search answers in its place: {asked}");
+        for well in [&["sessions"][..], &["policy", "show"], &["status"]] {
+            let shown = stage.0.run(well);
+            assert_eq!(shown.code, Some(0), "{shown}");
+        }
+        let doctor = stage.0.run(&["doctor"]);
+        assert!(told(&doctor, 4).is_empty(), "{doctor}");
+        assert!(
+            doctor.stdout.contains("✗ model: `openai:gpt-5`, as configured, cannot be used: "),
+            "{doctor}"
+        );
+        assert!(doctor.stdout.contains(missing), "{doctor}");
+        let listed = stage.0.run(&["model", "list"]);
+        assert!(told(&listed, 0).contains("! openai:gpt-5, set by "), "{listed}");
+        assert_eq!(listed.stderr.matches(missing).count(), 1, "{listed}");
+        // The way out.
+        let used = stage.0.run(&["model", "use", "lab:small"]);
+        assert_eq!(used.code, Some(0), "{used}");
+        let doctor = stage.0.run(&["doctor"]).stdout;
+        assert!(doctor.contains("✓ model: new sessions use `lab:small`"), "{doctor}");
+    }
+}
+
+#[test]
+fn a_file_that_was_changed_since_is_told_from_what_the_server_uses() {
+    let stage = configured();
+    let list = || stage.0.run(&["model", "list"]).stderr;
+    assert!(list().contains("New sessions use lab:big, set by "), "{}", list());
+    stage.0.user_file(&format!("[model]\ndefault = \"lab:new\"\n{LAB}"));
+    let told = "New sessions use lab:big.\n[STAGE]/home/.config/loggia/config.toml:2 now says lab:new; `loggia stop` lets it \
+                count.\n";
+    assert!(list().ends_with(told), "{}", list());
+    let shown = stage.0.run_with(&[("LOGGIA_MODEL", "lab:other")], &["model", "list"]).stderr;
+    assert!(shown.contains("New sessions use lab:other, set by "), "{shown}");
+    assert_eq!(stage.0.run(&["stop"]).code, Some(0));
+    assert!(list().contains("New sessions use lab:new, set by "), "{}", list());
+}
+
+#[test]
 fn doctor_tells_each_thing_once() {
     for stage in [configured(), stage("")] {
         let doctor = stage.0.run(&["doctor"]);
