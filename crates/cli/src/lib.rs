@@ -35,7 +35,7 @@ pub use commands::{
     model_use, policy_check, policy_show, redo, sessions_delete, sessions_export, sessions_fork,
     sessions_import, sessions_list, sessions_rename, sessions_show, undo,
 };
-pub use doctor::doctor;
+pub use doctor::{doctor, doctor_report};
 pub use error::CliError;
 pub use interrupts::{Interrupter, Interrupts};
 pub use loggia_client::Client;

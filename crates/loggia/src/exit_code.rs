@@ -65,7 +65,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Faults,
         number: 4,
-        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol.",
+        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol, or `loggia doctor` found something that does not work.",
     },
     Row {
         code: ExitCode::Unavailable,

@@ -157,6 +157,26 @@ fn a_file_that_was_changed_since_is_told_from_what_the_server_uses() {
 }
 
 #[test]
+fn doctor_tells_what_is_wrong_with_the_configuration_and_goes_on() {
+    let stage = configured();
+    assert_eq!(stage.0.run(&["sessions"]).code, Some(0));
+    stage.0.user_file("[server]\nadress = \"127.0.0.1:2\"\n");
+    let wrong = "✗ configuration: unknown key `server.adress` in `[STAGE]/home/.config/loggia/config.toml:2:1`\n  hint: did \
+                 you mean `server.addr`?\n";
+    let running = stage.0.run(&["doctor"]);
+    assert!(told(&running, 4).is_empty(), "{running}");
+    assert!(running.stdout.starts_with(wrong) && running.stdout.contains("\n✓ store: "), "{running}");
+    assert_eq!(stage.0.run(&["stop"]).code, Some(0));
+    let alone = stage.0.run(&["doctor"]);
+    assert!(told(&alone, 4).is_empty(), "{alone}");
+    assert!(alone.stdout.starts_with(wrong) && alone.stdout.contains("– server: none runs"), "{alone}");
+    stage.0.user_file("[server\n");
+    let broken = stage.0.run(&["doctor"]);
+    assert!(told(&broken, 4).is_empty(), "{broken}");
+    assert!(broken.stdout.starts_with("✗ configuration: "), "{broken}");
+}
+
+#[test]
 fn doctor_tells_each_thing_once() {
     for stage in [configured(), stage("")] {
         let doctor = stage.0.run(&["doctor"]);
