@@ -1,5 +1,6 @@
 //! Listings, and single things done.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use loggia_cli::{
@@ -134,6 +135,7 @@ async fn a_session_is_shown_exported_and_imported() {
     let path = house.directory.path().join("out.jsonl");
     let export = SessionExport { session: id, to: Some(path.clone()) };
     loggia_cli::sessions_export(&house.client, export.clone(), &mut terminal).await.unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let again = loggia_cli::sessions_export(&house.client, export, &mut terminal).await.unwrap_err();
     assert!(matches!(again, CliError::File { .. }), "{again}");
     let import = SessionImport { workspace: house.root(), lines: std::fs::read(path).unwrap(), json: true };

@@ -294,6 +294,13 @@ fn a_directory_of_ours_that_cannot_be_used_is_told_with_the_way_out() {
 }
 
 #[test]
+fn a_policy_is_not_edited_where_nobody_could() {
+    let stage = configured();
+    let shown = stage.0.run_with(&[("EDITOR", ""), ("VISUAL", "")], &["policy", "edit"]);
+    assert!(told(&shown, 2).starts_with("error: there is no terminal to edit in\n\nhint: "), "{shown}");
+}
+
+#[test]
 fn a_policy_that_was_not_taken_is_kept() {
     let stage = configured();
     let editor = |script: &str| {
