@@ -137,7 +137,9 @@ impl Talk<'_> {
         match line {
             Line::Nothing => {}
             Line::Leave => return Ok(false),
-            Line::Prompt { text, files } => self.prompt(text, files).await?,
+            Line::Prompt { text, files } => self.prompt(text, files, self.options.approvals).await?,
+            // The session is what it would be: it is the turn that gets no yes.
+            Line::Plan { text, files } => self.prompt(text, files, Approvals::ReadOnly).await?,
             Line::Undo => self.step(true).await?,
             Line::Redo => self.step(false).await?,
             Line::New => {
@@ -160,7 +162,12 @@ impl Talk<'_> {
         Ok(true)
     }
 
-    async fn prompt(&mut self, text: String, files: Vec<String>) -> Result<(), CliError> {
+    async fn prompt(
+        &mut self,
+        text: String,
+        files: Vec<String>,
+        approvals: Approvals,
+    ) -> Result<(), CliError> {
         let options = self.ask();
         let session = match &self.session {
             // What came since it was asked last is the past.
@@ -171,6 +178,7 @@ impl Talk<'_> {
         let context = (!mentions.is_empty())
             .then(|| EditorContext { mentions: Some(mentions), ..EditorContext::default() });
         let message = UserMessage { message: text, context };
+        let options = Ask { approvals, ..options };
         let ended =
             converse(self.client, &session, message, &options, self.terminal, &mut self.interrupts).await;
         self.session = Some(session);

@@ -16,7 +16,7 @@ use loggia_client::Client;
 use loggia_protocol_agent_server::Session;
 use serde::Serialize;
 
-pub use models::{ModelList, ModelTest, ModelUse, model_list, model_test, model_use};
+pub use models::{ConfiguredModel, ModelList, ModelTest, ModelUse, model_list, model_test, model_use};
 pub use policies::{PolicyCheck, PolicyShow, policy_check, policy_show};
 pub use sessions::{
     SessionDelete, SessionFork, SessionRename, SessionShow, SessionsList, sessions_delete, sessions_fork,

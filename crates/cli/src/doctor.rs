@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use loggia_client::Client;
-use loggia_protocol_agent_server::{CheckState, DoctorCheck};
+use loggia_protocol_agent_server::{CheckState, DoctorCheck, DoctorReport};
 
 use crate::paint::{ASIDE, BAD, CODE, GOOD, PLAIN, Paint, SUBJECT, WARNING, printable};
 use crate::{CliError, Terminal};
@@ -13,10 +13,17 @@ use crate::{CliError, Terminal};
 /// # Errors
 /// When it cannot be had or shown.
 pub async fn doctor(client: &Client, json: bool, terminal: &mut Terminal) -> Result<bool, CliError> {
-    let report = client.doctor().await?;
+    doctor_report(&client.doctor().await?, json, terminal)
+}
+
+/// Shows what was found by whoever looked. Whether nothing has failed is given back.
+///
+/// # Errors
+/// When it cannot be shown.
+pub fn doctor_report(report: &DoctorReport, json: bool, terminal: &mut Terminal) -> Result<bool, CliError> {
     let well = !report.checks.iter().any(|check| check.state == CheckState::Failed);
     if json {
-        let text = serde_json::to_string(&report).map_err(|error| CliError::Output(error.into()))?;
+        let text = serde_json::to_string(report).map_err(|error| CliError::Output(error.into()))?;
         terminal.out(&format!("{text}\n")).map_err(CliError::Output)?;
         return Ok(well);
     }

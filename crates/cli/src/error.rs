@@ -84,6 +84,11 @@ pub enum CliError {
         /// What was asked for.
         what: &'static str,
     },
+    /// A turn is under way in the session, and nobody is there who could answer what it asks.
+    #[error(
+        "a turn of this session is under way, and there is no terminal to follow it in; the prompt was not sent"
+    )]
+    UnderWay,
     /// Something that cannot be taken back was not confirmed, and there is no keyboard.
     #[error("not done without a yes: {what}")]
     NotConfirmed {
@@ -167,6 +172,10 @@ impl CliError {
             Self::SeveralSessions { .. } => "give more of the id, so that only one session is meant",
             Self::NoSession => "ask without going on with a session; that begins one",
             Self::SessionHasBegun { .. } => "begin a new session, or leave this out",
+            Self::UnderWay => {
+                "wait for its end, or run `loggia ask --continue` in a terminal, which asks you what is open; without `--continue` \
+                 and `--session` a new session begins"
+            }
             Self::NotConfirmed { .. } => "say yes beforehand, with `--yes`, or run it in a terminal",
             Self::NoTerminal => "run it in a terminal; `loggia ask` needs none",
             Self::NothingToStep { verb: "redo", .. } => {

@@ -30,12 +30,12 @@ mod terminal;
 pub use ask::{Approvals, Ask, Outcome, Revive, SessionChoice, ask};
 pub use chat::{Chat, chat};
 pub use commands::{
-    ModelList, ModelTest, ModelUse, PolicyCheck, PolicyShow, SessionDelete, SessionExport, SessionFork,
-    SessionImport, SessionRename, SessionShow, SessionsList, Undo, model_list, model_test, model_use,
-    policy_check, policy_show, redo, sessions_delete, sessions_export, sessions_fork, sessions_import,
-    sessions_list, sessions_rename, sessions_show, undo,
+    ConfiguredModel, ModelList, ModelTest, ModelUse, PolicyCheck, PolicyShow, SessionDelete, SessionExport,
+    SessionFork, SessionImport, SessionRename, SessionShow, SessionsList, Undo, model_list, model_test,
+    model_use, policy_check, policy_show, redo, sessions_delete, sessions_export, sessions_fork,
+    sessions_import, sessions_list, sessions_rename, sessions_show, undo,
 };
-pub use doctor::doctor;
+pub use doctor::{doctor, doctor_report};
 pub use error::CliError;
 pub use interrupts::{Interrupter, Interrupts};
 pub use loggia_client::Client;

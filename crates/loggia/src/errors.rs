@@ -107,6 +107,9 @@ pub(crate) enum Error {
         #[source]
         source: io::Error,
     },
+    /// Nobody named an editor, and there is no terminal for the usual one.
+    #[error("there is no terminal to edit in")]
+    NoEditor,
     /// Standard output did not take what we wrote.
     #[error("cannot write to standard output")]
     Output {
@@ -159,6 +162,7 @@ impl Error {
             | Self::Policy { .. }
             | Self::NoDirectory { .. }
             | Self::UnreadableName { .. }
+            | Self::NoEditor
             | Self::ScriptElsewhere { .. } => ErrorKind::Usage,
             Self::Editor { .. } => ErrorKind::Unavailable,
             Self::Input { .. } => ErrorKind::Unavailable,
@@ -189,6 +193,10 @@ impl Error {
                     draft.display()
                 ))
             }
+            Self::NoEditor => Some(
+                "run it in a terminal, or name in `VISUAL` or `EDITOR` a program that changes the file it is given"
+                    .to_owned(),
+            ),
             Self::Editor { draft: None, .. } => Some("name an editor in `VISUAL` or `EDITOR`".to_owned()),
             Self::Editor { draft: Some(draft), .. } => Some(format!(
                 "what was written is kept in `{}`; name an editor in `VISUAL` or `EDITOR`",

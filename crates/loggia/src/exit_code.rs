@@ -65,12 +65,12 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Faults,
         number: 4,
-        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol.",
+        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol, or `loggia doctor` found something that does not work.",
     },
     Row {
         code: ExitCode::Unavailable,
         number: 5,
-        meaning: "Something outside could not be read, reached or had: an input file, a server that does not run or does not answer, an address or a store that another process has.",
+        meaning: "Something outside could not be read, reached or had: an input file, a server that does not run or does not answer, an address or a store that another process has, a session in which a turn is under way.",
     },
     Row {
         code: ExitCode::Refused,

@@ -97,7 +97,10 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             let (config, home) = client_of(&cli.flags)?;
             commands::init::run(&config, &home, &arguments)
         }
-        Command::Doctor(arguments) => commands::doctor::run(&as_client(&cli.flags)?, &arguments),
+        Command::Doctor(arguments) => match as_client(&cli.flags) {
+            Err(Error::Config(error)) => commands::doctor::run_misconfigured(&error, &arguments),
+            home => commands::doctor::run(&home?, &arguments),
+        },
         Command::Inspect(arguments) => {
             start(&cli.flags, &[])?;
             commands::inspect::run(&arguments)

@@ -102,7 +102,7 @@ async fn search(shelf: &Arc<Shelf>) -> Result<Arc<ProviderModel>, ModelError> {
         let default = entry.usual.and_then(|usual| usual.default_model);
         let own_address = entry.usual.is_none_or(|usual| !usual.is_at(&provider.address));
         let found = match default {
-            Some(model) if !own_address => shelf.model_of(provider, model).ok(),
+            Some(model) if !own_address => Some(shelf.model_of(provider, model)),
             // Somebody else's server at that address has models of its own.
             _ => first_of(shelf, entry).await,
         };
@@ -125,7 +125,7 @@ async fn first_of(shelf: &Arc<Shelf>, entry: &Entry) -> Option<Arc<ProviderModel
         PREFERRED.iter().position(|part| lower.contains(part)).unwrap_or(PREFERRED.len())
     };
     let best = names.iter().filter(can).min_by_key(rank)?;
-    shelf.model_of(provider, best).ok()
+    Some(shelf.model_of(provider, best))
 }
 
 pub(crate) fn nothing() -> ModelError {

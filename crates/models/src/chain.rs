@@ -46,7 +46,8 @@ impl Chain {
         Self { shelf, names, state }
     }
 
-    /// Whether any of them can be asked; otherwise what is wrong with the first.
+    /// Whether any of them is the name of a model; otherwise what is wrong with the first. A key that is missing is told to
+    /// whoever asks for a reply.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         let mut wrong = None;
         for name in &self.names {
@@ -120,9 +121,11 @@ fn all_failed(failures: Vec<(usize, ModelError)>) -> ModelError {
 
 impl Model for Chain {
     fn info(&self) -> ModelInfo {
-        let infos = self.order().into_iter().filter_map(|place| self.shelf.model(&self.names[place]).ok());
+        let order: Vec<&ModelName> = self.order().into_iter().map(|place| &self.names[place]).collect();
+        let usable = order.iter().find_map(|name| self.shelf.usable(name).ok());
+        let model = usable.or_else(|| order.iter().find_map(|name| self.shelf.model(name).ok()));
         let first = self.names.first().cloned().unwrap_or(ModelName(String::new()));
-        infos.map(|model| model.info.clone()).next().unwrap_or_else(|| ModelInfo::new(first, 0, false))
+        model.map_or_else(|| ModelInfo::new(first, 0, false), |model| model.info.clone())
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {

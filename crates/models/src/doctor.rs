@@ -171,7 +171,7 @@ pub(crate) async fn examine(shelf: &Shelf, defaults: Vec<ModelName>) -> Diagnosi
     };
     let mut hints = Vec::new();
     for name in &shelf.settings.default {
-        if let Err(error) = shelf.model(name) {
+        if let Err(error) = shelf.usable(name) {
             hints.push(error.message);
         }
     }

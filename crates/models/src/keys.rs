@@ -62,7 +62,7 @@ pub fn checked_key(text: &str) -> Result<&str, NotAKey> {
 pub(crate) enum KeyError {
     #[error("no key is set: {hint}")]
     Missing { hint: String },
-    #[error("cannot read the key in `{}`: {source}", path.display())]
+    #[error("cannot read the key in `{}`: {source}; put it there, or run `loggia init`", path.display())]
     Read {
         path: PathBuf,
         #[source]
@@ -155,7 +155,9 @@ fn find(source: &KeySource, usual: &[&str], environment: &Environment) -> Result
         KeySource::Usual => usual
             .iter()
             .find_map(|name| variable(name))
-            .unwrap_or_else(|| Err(KeyError::Missing { hint: format!("set {}", usual[0]) }))
+            .unwrap_or_else(|| {
+                Err(KeyError::Missing { hint: format!("set {} or run `loggia init`", usual[0]) })
+            })
             .map(Some),
         KeySource::Variable(name) => {
             variable(name).unwrap_or_else(|| Err(KeyError::Missing { hint: format!("set {name}") })).map(Some)
@@ -221,7 +223,10 @@ mod tests {
     fn variables_are_read_in_order_and_blank_ones_are_not_set() {
         let environment = Environment::from([("A", "  "), ("B", "key-b\n")]);
         assert_eq!(look(&KeySource::Usual, &["A", "B"], &environment), "key-b from the variable B");
-        assert_eq!(look(&KeySource::Usual, &["A"], &environment), "no key is set: set A");
+        assert_eq!(
+            look(&KeySource::Usual, &["A"], &environment),
+            "no key is set: set A or run `loggia init`"
+        );
         assert_eq!(look(&KeySource::Usual, &[], &environment), "none needed");
         let named = KeySource::Variable("B".to_owned());
         assert_eq!(look(&named, &["A"], &environment), "key-b from the variable B");

@@ -51,9 +51,16 @@ pub(crate) async fn list(shelf: &Shelf, defaults: &[ModelName]) -> ModelListing 
         let info = match place {
             Some(place) => listing.models.remove(place),
             // A server need not list what it serves.
-            None => match shelf.model(name) {
+            None => match shelf.usable(name) {
                 Ok(model) => model.info.clone(),
-                Err(_) => continue,
+                Err(error) => {
+                    // The endpoint may have said so itself; of one that nobody set up nothing was told yet.
+                    let provider = name.0.split(':').next().unwrap_or_default();
+                    if listing.errors.iter().all(|(told, _)| told != provider) {
+                        listing.errors.insert(0, (provider.to_owned(), error));
+                    }
+                    continue;
+                }
             },
         };
         listing.models.insert(0, info);

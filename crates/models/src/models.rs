@@ -133,15 +133,16 @@ impl ModelCatalogue for Models {
     }
 
     fn find(&self, name: Option<&ModelName>) -> Result<Arc<dyn Model>, ModelError> {
-        let name = match (name, &self.default) {
-            (Some(name), _) | (None, Choice::One(name)) => name,
+        match (name, &self.default) {
+            // Whoever names one is told at once that it has no key; with the default it is the turn that ends.
+            (Some(name), _) => self.shelf.usable(name).map(|model| model as Arc<dyn Model>),
+            (None, Choice::One(name)) => self.shelf.model(name).map(|model| model as Arc<dyn Model>),
             (None, Choice::Chain(chain)) => {
                 chain.check()?;
-                return Ok(Arc::clone(chain) as Arc<dyn Model>);
+                Ok(Arc::clone(chain) as Arc<dyn Model>)
             }
-            (None, Choice::Searched(auto)) => return Ok(Arc::clone(auto) as Arc<dyn Model>),
-        };
-        self.shelf.model(name).map(|model| model as Arc<dyn Model>)
+            (None, Choice::Searched(auto)) => Ok(Arc::clone(auto) as Arc<dyn Model>),
+        }
     }
 
     fn list(&self) -> BoxFuture<'_, ModelListing> {

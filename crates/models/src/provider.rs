@@ -165,8 +165,8 @@ impl ProviderModel {
     /// Its key, if it needs one.
     async fn key(&self) -> Result<Option<Found>, ModelError> {
         let found = self.keys.find(&self.provider).await;
-        // It was looked up when a keyring could still have had it. Whoever named this model is told, and not answered
-        // by another.
+        // It was looked up without it: it is the default, or a keyring could still have had it. Whoever named this model is
+        // told, and not answered by another.
         let message = |error: KeyError| format!("`{}`: {error}", self.provider.name);
         let missing = |error| ModelError { kind: ModelErrorKind::Permanent, message: message(error) };
         found.map_err(missing)

@@ -50,7 +50,16 @@ impl Shelf {
         Self { entries, settings, keys, web }
     }
 
-    /// The model with this name.
+    /// The model with this name, if nothing that can be told at once keeps it from replying.
+    pub(crate) fn usable(&self, name: &ModelName) -> Result<Arc<ProviderModel>, ModelError> {
+        let model = self.model(name)?;
+        let provider = &model.provider;
+        let wrong = |error| not_configured(format!("`{}`: {error}", provider.name));
+        self.keys.check(provider).map_err(wrong)?;
+        Ok(model)
+    }
+
+    /// The model with this name. Its key is not looked for: a model without one says so when it is to reply.
     pub(crate) fn model(&self, name: &ModelName) -> Result<Arc<ProviderModel>, ModelError> {
         let Some((provider, model)) = name.0.split_once(':').filter(|(a, b)| !a.is_empty() && !b.is_empty())
         else {
@@ -67,20 +76,14 @@ impl Shelf {
             return Err(not_configured(format!("there is no provider `{provider}`{meant}")));
         };
         let provider = entry.provider.as_ref().map_err(|why| not_configured(why.clone()))?;
-        self.model_of(provider, model)
+        Ok(self.model_of(provider, model))
     }
 
-    /// A model of an endpoint.
-    pub(crate) fn model_of(
-        &self,
-        provider: &Arc<Provider>,
-        model: &str,
-    ) -> Result<Arc<ProviderModel>, ModelError> {
-        let wrong = |error| not_configured(format!("`{}`: {error}", provider.name));
-        self.keys.check(provider).map_err(wrong)?;
+    /// A model of an endpoint. Its key is not looked for.
+    pub(crate) fn model_of(&self, provider: &Arc<Provider>, model: &str) -> Arc<ProviderModel> {
         let name = ModelName(format!("{}:{model}", provider.name));
         let better = self.settings.overrides.get(&name);
-        Ok(Arc::new(ProviderModel {
+        Arc::new(ProviderModel {
             provider: Arc::clone(provider),
             model: model.to_owned(),
             info: provider.info(model, better),
@@ -88,7 +91,7 @@ impl Shelf {
             keys: Arc::clone(&self.keys),
             web: Arc::clone(&self.web),
             time_outs: self.settings.time_outs,
-        }))
+        })
     }
 
     /// A hint for somebody who left out the provider.

@@ -79,6 +79,11 @@ impl<'t> Face<'t> {
         matches!(self, Self::Person(_))
     }
 
+    /// Whether the answer goes where everything else is seen.
+    pub(super) fn is_answer_seen(&self) -> bool {
+        matches!(self, Self::Person(view) if view.is_answer_seen())
+    }
+
     pub(super) fn is_live(&self) -> bool {
         matches!(self, Self::Person(view) if view.is_live())
     }

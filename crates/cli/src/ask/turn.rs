@@ -1,7 +1,9 @@
-//! The loop of one turn: what the session tells, keys, interrupts, and what we say ourselves.
+//! The loop of one turn: what the session tells, keys, interrupts, and what we say ourselves. A turn that is under way
+//! already is followed to its end before the prompt is said.
 //!
 //! What always holds: nothing is waited for but the next thing to happen, so a server that is gone, a slow answer or
-//! an open question never keeps an interrupt from being noticed.
+//! an open question never keeps an interrupt from being noticed. What a turn asks that is not ours is answered by keys
+//! alone: whoever said beforehand what may be done did not mean it.
 
 mod asking;
 mod going_on;
@@ -14,7 +16,8 @@ use std::time::Duration;
 
 use loggia_client::{Client, Heard, Lost, SessionStream};
 use loggia_protocol_agent_server::{
-    ErrorBody, ErrorCode, MessageFinal, PatchProposed, ServerMessage, Session, ToolExecute, UserMessage,
+    ErrorBody, ErrorCode, MessageFinal, PatchProposed, ServerMessage, Session, SessionStatus, ToolExecute,
+    UserMessage,
 };
 use serde_json::Value;
 use tokio::time::{Interval, MissedTickBehavior, Sleep};
@@ -40,6 +43,9 @@ const MAX_PATCHES: usize = 10_000;
 /// wait long either.
 const PATIENCE_AT_END: Duration = Duration::from_secs(3);
 
+/// What is said before another turn is followed.
+const UNDER_WAY: &str = "A turn of this session is under way; the prompt is sent when it has ended.";
+
 /// A turn that has ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ended {
@@ -48,7 +54,11 @@ pub(crate) struct Ended {
     pub(crate) spent: Spent,
 }
 
-/// Runs a turn to its end.
+/// Runs a turn to its end; before that the one that is under way in the session, if there is one.
+///
+/// # Errors
+/// See [`CliError`]; [`CliError::UnderWay`] before anything is done if nobody is there who could answer what the other turn
+/// asks.
 pub(crate) async fn run(
     client: &Client,
     session: &Session,
@@ -59,17 +69,48 @@ pub(crate) async fn run(
 ) -> Result<Ended, CliError> {
     let mut keys = terminal.keys.take();
     keys.hush();
-    let face = Face::new(terminal, options);
-    let result = follow(client, session, message, options, face, &mut keys, interrupts).await;
+    let result = one_by_one(client, session, message, options, terminal, &mut keys, interrupts).await;
     keys.release();
     terminal.keys = keys;
     result
 }
 
-async fn follow(
+async fn one_by_one(
     client: &Client,
     session: &Session,
     message: UserMessage,
+    options: &Ask,
+    terminal: &mut Terminal,
+    keys: &mut Keys,
+    interrupts: &mut Interrupts,
+) -> Result<Ended, CliError> {
+    let mut session = session.clone();
+    while is_under_way(&session) {
+        if options.json || !keys.are_there() {
+            return Err(CliError::UnderWay);
+        }
+        let mut face = Face::new(terminal, options);
+        face.person(|view| view.aside(UNDER_WAY))?;
+        let other = follow(client, &session, None, options, face, keys, interrupts).await?;
+        // We are to go, or the server was stopped: the prompt is not sent.
+        if matches!(other.outcome, Outcome::Left | Outcome::Interrupted) {
+            return Ok(Ended { spent: Spent::NOTHING, ..other });
+        }
+        session = super::open::find(client, options, &session.session_id).await?;
+    }
+    let face = Face::new(terminal, options);
+    follow(client, &session, Some(message), options, face, keys, interrupts).await
+}
+
+fn is_under_way(session: &Session) -> bool {
+    matches!(session.status, SessionStatus::Running | SessionStatus::WaitingApproval)
+}
+
+/// Says a message and follows its turn; without one, the turn that is under way.
+async fn follow(
+    client: &Client,
+    session: &Session,
+    message: Option<UserMessage>,
     options: &Ask,
     face: Face<'_>,
     keys: &mut Keys,
@@ -90,8 +131,8 @@ async fn follow(
     let mut turn = Turn {
         client,
         session,
+        approvals: if message.is_some() { options.approvals } else { Approvals::Ask },
         message,
-        approvals: options.approvals,
         revive: options.revive.as_ref(),
         stream,
         face,
@@ -112,7 +153,7 @@ async fn follow(
         away: false,
         was_away: false,
         losses: 0,
-        prompt: Prompt::Saying,
+        prompt: Prompt::Arrived,
         answered: Vec::new(),
         going_on: GoingOn::Settled,
         continued: 0,
@@ -128,7 +169,8 @@ async fn follow(
 struct Turn<'a, 't> {
     client: &'a Client,
     session: &'a Session,
-    message: UserMessage,
+    /// What is said; nothing if a turn is followed that somebody else began.
+    message: Option<UserMessage>,
     approvals: Approvals,
     revive: Option<&'a Revive>,
     stream: SessionStream,
@@ -229,7 +271,7 @@ impl Turn<'_, '_> {
                 }
             }
             Heard::Message(message) => {
-                if !self.is_our_echo(&message) {
+                if !self.is_our_echo(&message) && !self.is_others_answer(&message) {
                     self.face.message(&message)?;
                 }
                 self.notice(&message);
@@ -245,7 +287,14 @@ impl Turn<'_, '_> {
     fn is_our_echo(&self, message: &ServerMessage) -> bool {
         self.was_away
             && self.face.can_ask()
-            && matches!(message, ServerMessage::ClientEcho(echo) if echo.message == self.message.message)
+            && matches!((message, &self.message), (ServerMessage::ClientEcho(echo), Some(ours)) if echo.message == ours.message)
+    }
+
+    /// What another turn says is no answer to our prompt, so it does not go where only the answer is read.
+    fn is_others_answer(&self, message: &ServerMessage) -> bool {
+        self.message.is_none()
+            && !self.face.is_answer_seen()
+            && matches!(message, ServerMessage::Token(_) | ServerMessage::MessageFinal(_))
     }
 
     fn act(&mut self, message: ServerMessage) -> Result<Option<Outcome>, CliError> {
@@ -295,6 +344,9 @@ impl Turn<'_, '_> {
     fn finish(&mut self, outcome: Outcome) -> Result<Option<Outcome>, CliError> {
         let Last { files, fault } = std::mem::take(&mut self.last);
         self.face.end(outcome, fault.as_ref(), self.session)?;
+        if self.message.is_none() {
+            return Ok(Some(outcome));
+        }
         self.face.person(|view| view.summary(files, self.left_out, self.spent, self.session))?;
         Ok(Some(outcome))
     }

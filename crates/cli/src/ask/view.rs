@@ -154,6 +154,11 @@ impl<'t> View<'t> {
         if self.quiet { Ok(()) } else { self.insist(text) }
     }
 
+    /// Whether the reply is seen in a terminal, and not kept somewhere.
+    pub(super) fn is_answer_seen(&self) -> bool {
+        self.terminal.stdout_is_terminal()
+    }
+
     /// Says something around the reply that everybody needs.
     fn insist(&mut self, text: &str) -> Result<(), CliError> {
         if self.in_line() {

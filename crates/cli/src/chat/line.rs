@@ -6,7 +6,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("/test", "write or extend tests and run them"),
     ("/explain", "explain, and change nothing"),
     ("/refactor", "improve code without changing what it does"),
-    ("/plan", "make a plan for what follows, and change nothing yet"),
+    ("/plan", "make a plan for what follows; every question meanwhile is answered with no"),
     ("/undo", "take the last change back"),
     ("/redo", "make it again"),
     ("/model", "tell the model, or go on with another one"),
@@ -26,7 +26,15 @@ const MAX_FILES: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
     Nothing,
-    Prompt { text: String, files: Vec<String> },
+    Prompt {
+        text: String,
+        files: Vec<String>,
+    },
+    /// A prompt during whose turn every question is answered with no.
+    Plan {
+        text: String,
+        files: Vec<String>,
+    },
     Undo,
     Redo,
     New,
@@ -53,7 +61,7 @@ pub(super) fn read(text: &str) -> Line {
         "/cost" => Line::Cost,
         "/help" | "/?" => Line::Help,
         "/quit" | "/exit" | "/q" => Line::Leave,
-        "/plan" => prompt(&format!("{PLAN} {rest}")),
+        "/plan" => Line::Plan { text: format!("{PLAN} {rest}"), files: files(rest) },
         "/fix" | "/test" | "/explain" | "/refactor" => prompt(text),
         // A path begins with a slash as well.
         word if word.starts_with('/') && !word[1..].contains('/') => Line::Unknown(word.to_owned()),
@@ -62,6 +70,11 @@ pub(super) fn read(text: &str) -> Line {
 }
 
 fn prompt(text: &str) -> Line {
+    Line::Prompt { text: text.to_owned(), files: files(text) }
+}
+
+/// The files that a text names.
+fn files(text: &str) -> Vec<String> {
     let named = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
     let named = named.map(|path| path.trim_end_matches([',', '.', ';', ':', '?', '!', ')']));
     let mut files: Vec<String> = Vec::new();
@@ -70,7 +83,7 @@ fn prompt(text: &str) -> Line {
             files.push(path.to_owned());
         }
     }
-    Line::Prompt { text: text.to_owned(), files }
+    files
 }
 
 #[cfg(test)]
@@ -91,6 +104,8 @@ mod tests {
         assert_eq!(read("/usr/bin/env is a path"), asked("/usr/bin/env is a path", &[]));
         assert_eq!(read("/udno"), Line::Unknown("/udno".to_owned()));
         assert_eq!(read("why?"), asked("why?", &[]));
+        let plan = Line::Plan { text: format!("{PLAN} tidy @a.rs"), files: vec!["a.rs".to_owned()] };
+        assert_eq!(read("/plan  tidy @a.rs"), plan);
     }
 
     #[test]

@@ -25,10 +25,21 @@ const TEST_PROMPT: &str = "Answer with the single word: ok";
 /// Which models there are.
 #[derive(Debug, Clone)]
 pub struct ModelList {
-    /// Where the model is set that counts if none was chosen, such as a file and its line; nothing if one is looked for.
-    pub configured_by: Option<String>,
+    /// What is configured here; nothing if no model is set.
+    pub configured: Option<ConfiguredModel>,
     /// As JSON.
     pub json: bool,
+}
+
+/// A model that is set where the command runs. The server may have been started with another one.
+#[derive(Debug, Clone)]
+pub struct ConfiguredModel {
+    /// Its name; several with commas between them are tried in turn.
+    pub name: String,
+    /// Who says so: a file and its line, or a variable.
+    pub by: String,
+    /// Whether it counts before what the server uses, as a variable of this terminal does.
+    pub counts_first: bool,
 }
 
 /// Lists models; the one of new sessions is marked.
@@ -69,36 +80,66 @@ pub async fn model_list(
         let text = table(&["", "MODEL", "CONTEXT", "WHERE"], &rows, terminal.paint_out(), width);
         terminal.out(&text).map_err(CliError::Output)?;
     }
-    for problem in &list.errors {
+    // What is wrong with the model of new sessions is told with it.
+    let told = current.as_ref().and_then(|current| current.problem.as_ref());
+    for problem in list.errors.iter().filter(|problem| Some(&problem.message) != told) {
         let mark = terminal.paint_err().text(WARNING, "!").into_owned();
         let text = format!("{mark} {}: {}\n", printable(&problem.provider), printable(&problem.message));
         terminal.err(&text).map_err(CliError::Output)?;
     }
-    if let Some(current) = &current {
-        let text = format!("{}\n", origin(current, options.configured_by.as_deref(), terminal.paint_err()));
-        terminal.err(&text).map_err(CliError::Output)?;
+    if let Some(text) = origin(current.as_ref(), options.configured.as_ref(), terminal.paint_err()) {
+        terminal.err(&format!("{text}\n")).map_err(CliError::Output)?;
     }
     Ok(Outcome::Done)
 }
 
-/// Which model new sessions use, and by whose word.
-fn origin(current: &CurrentModel, configured_by: Option<&str>, paint: Paint) -> String {
-    let name = format!("{}:{}", current.provider, current.model_name);
-    let name = printable(&name);
-    if let Some(problem) = &current.problem {
-        let (mark, hint) = (paint.text(WARNING, "!"), paint.text(CODE, "hint:"));
-        let problem = printable(problem);
-        return format!(
-            "{mark} {name}, chosen with `loggia model use`, cannot be used: {problem}\n{hint} `loggia model use \
-             --unset` forgets the choice"
-        );
+/// Which model new sessions use, and by whose word; nothing if there is none.
+fn origin(
+    current: Option<&CurrentModel>,
+    configured: Option<&ConfiguredModel>,
+    paint: Paint,
+) -> Option<String> {
+    if let Some(ConfiguredModel { name, by, .. }) = configured.filter(|configured| configured.counts_first) {
+        return Some(format!("New sessions use {}, set by {}.", printable(name), printable(by)));
     }
-    match (current.chosen, configured_by) {
-        (true, _) => {
-            format!("New sessions use {name}, chosen with `loggia model use`; `--unset` forgets the choice.")
+    let current = current?;
+    let name = format!("{}:{}", current.provider, current.model_name);
+    let configured = configured.filter(|_| !current.chosen);
+    // A server keeps what it was started with.
+    let (by, newer): (Option<&ConfiguredModel>, Option<&ConfiguredModel>) = match configured {
+        Some(configured) if !configured.names(&name) => (None, Some(configured)),
+        configured => (configured, None),
+    };
+    let whose = match (current.chosen, by, newer) {
+        (true, ..) => ", chosen with `loggia model use`".to_owned(),
+        (false, Some(by), _) => format!(", set by {}", printable(&by.by)),
+        (false, None, Some(_)) => String::new(),
+        (false, None, None) => ", which was found; nothing is set".to_owned(),
+    };
+    let name = printable(&name);
+    let mut text = match &current.problem {
+        Some(problem) => {
+            let mark = paint.text(WARNING, "!");
+            format!("{mark} {name}{whose}, cannot be used: {}", printable(problem))
         }
-        (false, Some(by)) => format!("New sessions use {name}, set by {}.", printable(by)),
-        (false, None) => format!("New sessions use {name}, which was found; nothing is set."),
+        None if current.chosen => format!("New sessions use {name}{whose}; `--unset` forgets the choice."),
+        None => format!("New sessions use {name}{whose}."),
+    };
+    if current.chosen && current.problem.is_some() {
+        let hint = paint.text(CODE, "hint:");
+        text.push_str(&format!("\n{hint} `loggia model use --unset` forgets the choice"));
+    }
+    if let Some(ConfiguredModel { name, by, .. }) = newer {
+        let (by, name) = (printable(by), printable(name));
+        text.push_str(&format!("\n{by} now says {name}; `loggia stop` lets it count."));
+    }
+    Some(text)
+}
+
+impl ConfiguredModel {
+    /// Whether this is one of its names.
+    fn names(&self, name: &str) -> bool {
+        self.name.split(',').any(|own| own.trim() == name)
     }
 }
 
@@ -120,6 +161,7 @@ pub async fn model_use(
     options: ModelUse,
     terminal: &mut Terminal,
 ) -> Result<Outcome, CliError> {
+    let mut was_chosen = false;
     let now = match &options.name {
         Some(name) => {
             let SessionModel { provider, model_name } = model(name)?;
@@ -127,6 +169,7 @@ pub async fn model_use(
             Some(client.put_current_model(&chosen).await?)
         }
         None => {
+            was_chosen = current(client).await?.is_some_and(|current| current.chosen);
             client.forget_current_model().await?;
             current(client).await?
         }
@@ -137,10 +180,11 @@ pub async fn model_use(
     }
     let name = now.map(|now| format!("{}:{}", now.provider, now.model_name));
     let name = name.as_deref().map(printable);
+    let forgotten = if was_chosen { "The choice is forgotten" } else { "No model was chosen" };
     let text = match (&options.name, name) {
         (Some(_), Some(name)) => format!("New sessions use {name}."),
-        (_, Some(name)) => format!("The choice is forgotten; new sessions use {name}."),
-        (_, None) => "The choice is forgotten; no model is set.".to_owned(),
+        (_, Some(name)) => format!("{forgotten}; new sessions use {name}."),
+        (_, None) => format!("{forgotten}; no model is set."),
     };
     say(terminal, &text)?;
     Ok(Outcome::Done)

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use loggia_client::Client;
@@ -11,12 +12,15 @@ use super::sessions::tell;
 use crate::ask::workspace;
 use crate::{CliError, Outcome, Terminal, session_id};
 
+/// Who may read a journal: its owner. All that was said is in it, and all that was read.
+const PRIVATE: u32 = 0o600;
+
 /// A session to write down.
 #[derive(Debug, Clone)]
 pub struct SessionExport {
     /// Which, by its id or the beginning of it.
     pub session: SessionId,
-    /// Into this new file; to standard output otherwise.
+    /// Into this new file, which only its owner can read; to standard output otherwise.
     pub to: Option<PathBuf>,
 }
 
@@ -38,7 +42,8 @@ pub async fn sessions_export(
         return Ok(Outcome::Done);
     };
     let broken = |source| CliError::File { path: path.clone(), source };
-    let mut file = File::create_new(&path).map_err(broken)?;
+    let mut options = File::options();
+    let mut file = options.write(true).create_new(true).mode(PRIVATE).open(&path).map_err(broken)?;
     while let Some(bytes) = export.next().await? {
         file.write_all(&bytes).map_err(broken)?;
     }

@@ -58,6 +58,19 @@ async fn what_was_done_is_taken_back() {
 }
 
 #[tokio::test]
+async fn a_plan_gets_no_yes_and_what_follows_it_does() {
+    let write = |text: &str| calls("write_file", &format!("{{ path = \"a.txt\", content = {text:?} }}"));
+    let house = House::new(&[("a.txt", "old\n")], &[write("planned\n"), write("done\n")].concat()).await;
+    let screen = chat(&house, &["/plan change it"]).await;
+    assert_eq!(house.read("a.txt"), "old\n");
+    assert!(screen.err().contains("no: nothing may be changed"), "{}", screen.err());
+    // A session that begins with a plan may do what any other may.
+    let house = House::new(&[("a.txt", "old\n")], &[write("planned\n"), write("done\n")].concat()).await;
+    chat(&house, &["/plan change it", "do it"]).await;
+    assert_eq!(house.read("a.txt"), "done\n");
+}
+
+#[tokio::test]
 async fn a_mistake_does_not_end_the_conversation() {
     let house = House::new(&[], &says("Fine.")).await;
     let screen = chat(&house, &["/undo", "/nothing", "/model what", "fine?", "/quit", "never asked"]).await;

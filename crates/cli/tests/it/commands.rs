@@ -1,11 +1,12 @@
 //! Listings, and single things done.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use loggia_cli::{
-    Approvals, Ask, CliError, Interrupts, ModelList, ModelTest, ModelUse, Outcome, PolicyCheck, PolicyShow,
-    SessionChoice, SessionDelete, SessionExport, SessionFork, SessionImport, SessionRename, SessionShow,
-    SessionsList, Undo,
+    Approvals, Ask, CliError, ConfiguredModel, Interrupts, ModelList, ModelTest, ModelUse, Outcome,
+    PolicyCheck, PolicyShow, SessionChoice, SessionDelete, SessionExport, SessionFork, SessionImport,
+    SessionRename, SessionShow, SessionsList, Undo,
 };
 use loggia_protocol_agent_server::{PolicyPreset, SessionId};
 use serde_json::Value;
@@ -134,6 +135,7 @@ async fn a_session_is_shown_exported_and_imported() {
     let path = house.directory.path().join("out.jsonl");
     let export = SessionExport { session: id, to: Some(path.clone()) };
     loggia_cli::sessions_export(&house.client, export.clone(), &mut terminal).await.unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let again = loggia_cli::sessions_export(&house.client, export, &mut terminal).await.unwrap_err();
     assert!(matches!(again, CliError::File { .. }), "{again}");
     let import = SessionImport { workspace: house.root(), lines: std::fs::read(path).unwrap(), json: true };
@@ -148,10 +150,27 @@ async fn models_are_listed_tried_and_chosen() {
     let fails = "[[reply]]\nparts = [{ error = { kind = \"permanent\", message = \"no such key\" } }]\n";
     let house = House::new(&[], &[says("ok").as_str(), fails].concat()).await;
     let (screen, mut terminal) = Screen::new(FILES);
-    let list = || ModelList { configured_by: Some("config.toml:2".to_owned()), json: false };
+    let configured = |name: &str, by: &str, counts_first| {
+        let configured = ConfiguredModel { name: name.to_owned(), by: by.to_owned(), counts_first };
+        ModelList { configured: Some(configured), json: false }
+    };
+    let list = || configured("scripted:other, scripted:model", "config.toml:2", false);
     loggia_cli::model_list(&house.client, list(), &mut terminal).await.unwrap();
     assert!(screen.out().contains("scripted:model"), "{}", screen.out());
     assert_eq!(screen.err(), "New sessions use scripted:model, set by config.toml:2.\n");
+    let told = async |options| {
+        let (screen, mut terminal) = Screen::new(FILES);
+        loggia_cli::model_list(&house.client, options, &mut terminal).await.unwrap();
+        screen.err()
+    };
+    assert_eq!(
+        told(configured("lab:new", "config.toml:2", false)).await,
+        "New sessions use scripted:model.\nconfig.toml:2 now says lab:new; `loggia stop` lets it count.\n"
+    );
+    assert_eq!(
+        told(configured("lab:new", "LOGGIA_MODEL", true)).await,
+        "New sessions use lab:new, set by LOGGIA_MODEL.\n"
+    );
     let chosen = ModelUse { name: Some("scripted:model".to_owned()), json: false };
     loggia_cli::model_use(&house.client, chosen, &mut terminal).await.unwrap();
     assert!(screen.out().ends_with("New sessions use scripted:model.\n"), "{}", screen.out());
@@ -163,9 +182,15 @@ async fn models_are_listed_tried_and_chosen() {
         screen.err()
     );
     let unset = ModelUse { name: None, json: false };
-    loggia_cli::model_use(&house.client, unset, &mut terminal).await.unwrap();
+    loggia_cli::model_use(&house.client, unset.clone(), &mut terminal).await.unwrap();
     assert!(
         screen.out().ends_with("The choice is forgotten; new sessions use scripted:model.\n"),
+        "{}",
+        screen.out()
+    );
+    loggia_cli::model_use(&house.client, unset, &mut terminal).await.unwrap();
+    assert!(
+        screen.out().ends_with("No model was chosen; new sessions use scripted:model.\n"),
         "{}",
         screen.out()
     );

@@ -14,3 +14,4 @@ mod reconnecting;
 mod screen;
 mod sessions;
 mod setting_up;
+mod under_way;

@@ -84,12 +84,12 @@ impl From<PresetName> for PolicyPreset {
 
 pub(super) const UNDO_ABOUT: &str = "\
 Takes back what the agent changed in files, step by step, the last one first; `loggia redo` makes it again. Without `--session` it is \
-the session of this workspace in which something happened last. Commands that ran in a client's terminal are out of reach.";
+the newest session of this workspace that has something to take back, or to make again. Commands that ran in a client's terminal are out of reach.";
 
 /// Arguments of `undo` and `redo`.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArguments {
-    /// In this session, by its id or the beginning of it [default: the one of this workspace in which something happened last]
+    /// In this session, by its id or the beginning of it [default: the newest of this workspace that has something to take back, or to make again]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// So many steps

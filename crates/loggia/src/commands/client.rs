@@ -50,12 +50,13 @@ impl Home {
         Ok(client)
     }
 
-    /// The same for a command that is of little use without a model. A server that has none, and lacks a provider's key
-    /// that is set here, is started anew if nobody needs it.
+    /// The same for a command that is of little use without a model. A server that has none, or one that cannot be used, and
+    /// lacks a provider's key that is set here, is started anew if nobody needs it.
     pub(crate) async fn client_with_model(&self) -> Result<Client, DaemonError> {
         let (mut client, health) = find::client(&self.places, &self.variables).await?;
         // One that has a key may still be looking for its model.
-        let has_none = !self.keys.is_empty() && health.checks.model == CheckState::Absent;
+        let is_of_use = !matches!(health.checks.model, CheckState::Absent | CheckState::Failed);
+        let has_none = !self.keys.is_empty() && !is_of_use;
         if has_none && stopping::lacks(&self.places, &self.keys)? {
             match self.free().await? {
                 Freed::Gone | Freed::Absent => {
@@ -63,7 +64,7 @@ impl Home {
                 }
                 Freed::Stays(record) => {
                     let message = format!(
-                        "the server that runs ({record}) has no model, and keeps the keys it was started with"
+                        "the server that runs ({record}) has no model that can be used, and keeps the keys it was started with"
                     );
                     errors::warn(&message, "run `loggia stop`, start it again from here, and try again");
                 }

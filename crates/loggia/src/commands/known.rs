@@ -35,8 +35,8 @@ impl Known {
         // A key that could be in the keyring counts as found, so the keyring is looked at apart.
         let without_bus = |name: &str| if BUS.contains(&name) { None } else { std::env::var(name).ok() };
         let environment = Environment::from_fn(without_bus);
-        let error = match models::find(Some(name), &config.endpoints(), &config.catalogue(), environment) {
-            Ok(_) => return Self::Here,
+        let error = match models::check(name, &config.endpoints(), &config.catalogue(), environment) {
+            Ok(()) => return Self::Here,
             Err(error) => error,
         };
         let provider = name.split_once(':').and_then(|(provider, _)| Hosted::named(provider));

@@ -1,6 +1,6 @@
 //! `loggia model`: which models there are, which one new sessions use, and whether one works.
 
-use loggia_cli::{ModelList, ModelTest, ModelUse, Outcome};
+use loggia_cli::{ConfiguredModel, ModelList, ModelTest, ModelUse, Outcome};
 
 use super::client::{self, Home};
 use super::known::Known;
@@ -13,8 +13,7 @@ use crate::errors::{self, Error};
 pub(crate) fn run(config: &Config, home: &Home, command: ModelCommand) -> Result<Outcome, Error> {
     match command {
         ModelCommand::List(arguments) => client::run(home, async |client, terminal| {
-            let configured_by = config.model_origin();
-            let options = ModelList { configured_by, json: arguments.json };
+            let options = ModelList { configured: configured(config), json: arguments.json };
             loggia_cli::model_list(client, options, terminal).await
         }),
         ModelCommand::Use(arguments) => choose(config, home, &arguments),
@@ -26,6 +25,12 @@ pub(crate) fn run(config: &Config, home: &Home, command: ModelCommand) -> Result
             })
         }
     }
+}
+
+/// The model that is set here, if one is.
+fn configured(config: &Config) -> Option<ConfiguredModel> {
+    let (name, by) = (config.model()?.to_owned(), config.model_origin()?);
+    Some(ConfiguredModel { name, by, counts_first: config.own_model().is_some() })
 }
 
 /// Sets the model of new sessions. A server that lacks what this terminal has, such as a key, is started anew if nobody

@@ -1,6 +1,7 @@
 //! `loggia policy`: what the agent may do in a workspace.
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -39,6 +40,10 @@ pub(crate) fn run(home: &Home, command: PolicyCommand) -> Result<Outcome, Error>
 
 /// Lets somebody change the policy in an editor, and puts it back if it was changed.
 fn edit(home: &Home, arguments: &PolicyEditArguments) -> Result<Outcome, Error> {
+    // One that nobody named draws on a terminal, and would wait for ever for keys that nobody can press.
+    if named_editor().is_none() && !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        return Err(Error::NoEditor);
+    }
     let workspace = home.workspace(arguments.workspace.as_deref())?;
     client::runtime()?.block_on(async {
         let client = home.client().await?;
@@ -94,6 +99,12 @@ async fn change(
     }
 }
 
+/// Who edits, if somebody said so.
+fn named_editor() -> Option<OsString> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    set("VISUAL").or_else(|| set("EDITOR"))
+}
+
 fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|source| Error::Input { path: path.to_owned(), source })
 }
@@ -118,8 +129,7 @@ impl Draft {
     /// The text as an editor leaves it; else the editor, and what it did.
     #[expect(clippy::disallowed_methods, reason = "an editor is the user's, and has the terminal")]
     fn edited(&self) -> Result<String, (String, String)> {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| OsString::from(EDITOR));
+        let editor = named_editor().unwrap_or_else(|| OsString::from(EDITOR));
         let failed = |what: String| (editor.to_string_lossy().into_owned(), what);
         // As others do: an editor is named with its arguments, so a shell has to read it.
         let mut script = editor.clone();

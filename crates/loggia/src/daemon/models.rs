@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loggia_domain::{BoxFuture, ModelAbilities, ModelCatalogue, ModelName, Price};
+use loggia_domain::{BoxFuture, ModelAbilities, ModelCatalogue, ModelError, ModelName, Price};
 use loggia_models::{
     Effort, EndpointKind, Environment, KeySource, LEAST_CONTEXT, Models, Override, Script, ScriptedCatalogue,
     ScriptedModel, SearchingCatalogue, SystemKeyring,
@@ -22,7 +22,8 @@ pub(crate) struct Found {
     pub(crate) look: Option<BoxFuture<'static, ()>>,
 }
 
-/// The models there are, with this one as the default; several with commas between them are tried in turn.
+/// The models there are, with this one as the default; several with commas between them are tried in turn. A key that
+/// cannot be found is no reason to have none: the turn that needs it ends, and all else works.
 pub(crate) fn find(
     name: Option<&str>,
     endpoints: &[Endpoint],
@@ -51,6 +52,19 @@ pub(crate) fn find(
     }
     let look = models.look();
     Ok(Found { models: Arc::new(SearchingCatalogue::behind(Arc::new(models))), look: Some(look) })
+}
+
+/// Whether a model could reply, as far as can be told without asking anybody: its key is looked for, too.
+pub(crate) fn check(
+    name: &str,
+    endpoints: &[Endpoint],
+    catalogue: &[Known],
+    environment: Environment,
+) -> Result<(), DaemonError> {
+    let unknown = |error: ModelError| DaemonError::UnknownModel { reason: error.message, origin: None };
+    let models = find(Some(name), endpoints, catalogue, environment)?.models;
+    let default = models.find(None).map_err(unknown)?.info().name;
+    models.find(Some(&default)).map(drop).map_err(unknown)
 }
 
 /// An endpoint as the models know it. Its kind was checked when it was read.
@@ -124,6 +138,25 @@ mod tests {
         assert!(error("scripted:/absent").starts_with("cannot read the script"));
         std::fs::write(&path, "[[reply]]\nprats = []\n").unwrap();
         assert!(error(&format!("scripted:{}", path.display())).ends_with("cannot be understood"));
+    }
+
+    #[test]
+    fn a_missing_key_is_no_reason_not_to_start() {
+        for name in ["openai:gpt-5", "openai:gpt-5, anthropic:claude-opus-4-5"] {
+            let found = find(Some(name), &[], &[], Environment::empty()).unwrap();
+            let model = found.models.find(None).unwrap();
+            assert_eq!(model.info().name, ModelName("openai:gpt-5".to_owned()));
+            let error = check(name, &[], &[], Environment::empty()).unwrap_err().to_string();
+            assert!(error.contains("set OPENAI_API_KEY"), "{error}");
+            check(name, &[], &[], Environment::from([("OPENAI_API_KEY", "sk-1")])).unwrap();
+        }
+        let endpoint = Endpoint {
+            name: "openai".to_owned(),
+            kind: "openai".to_owned(),
+            key_file: "/absent/openai".to_owned(),
+            ..Endpoint::default()
+        };
+        assert!(find(Some("openai:gpt-5"), &[endpoint], &[], Environment::empty()).is_ok());
     }
 
     #[test]

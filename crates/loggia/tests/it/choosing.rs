@@ -111,6 +111,72 @@ fn a_model_that_cannot_be_used_is_told_with_its_file_and_line() {
 }
 
 #[test]
+fn a_missing_key_ends_the_turn_and_nothing_else() {
+    let file = "[models.openai]\nkind = \"openai\"\nkey_file = \"/nowhere/openai\"\n";
+    let told_of = ["set OPENAI_API_KEY or run `loggia init`", "cannot read the key in `/nowhere/openai`"];
+    for (more, missing) in ["", file].into_iter().zip(told_of) {
+        let stage = stage(&format!("[model]\ndefault = \"openai:gpt-5\"\n{LAB}{more}"));
+        let asked = stage.0.run(&["ask", "hello"]);
+        assert!(told(&asked, 8).contains(missing), "{asked}");
+        assert_eq!(asked.stdout, "", "no search answers in its place: {asked}");
+        for well in [&["sessions"][..], &["policy", "show"], &["status"]] {
+            let shown = stage.0.run(well);
+            assert_eq!(shown.code, Some(0), "{shown}");
+        }
+        let doctor = stage.0.run(&["doctor"]);
+        assert!(told(&doctor, 4).is_empty(), "{doctor}");
+        assert!(
+            doctor.stdout.contains("✗ model: `openai:gpt-5`, as configured, cannot be used: "),
+            "{doctor}"
+        );
+        assert!(doctor.stdout.contains(missing), "{doctor}");
+        let listed = stage.0.run(&["model", "list"]);
+        assert!(told(&listed, 0).contains("! openai:gpt-5, set by "), "{listed}");
+        assert_eq!(listed.stderr.matches(missing).count(), 1, "{listed}");
+        // The way out.
+        let used = stage.0.run(&["model", "use", "lab:small"]);
+        assert_eq!(used.code, Some(0), "{used}");
+        let doctor = stage.0.run(&["doctor"]).stdout;
+        assert!(doctor.contains("✓ model: new sessions use `lab:small`"), "{doctor}");
+    }
+}
+
+#[test]
+fn a_file_that_was_changed_since_is_told_from_what_the_server_uses() {
+    let stage = configured();
+    let list = || stage.0.run(&["model", "list"]).stderr;
+    assert!(list().contains("New sessions use lab:big, set by "), "{}", list());
+    stage.0.user_file(&format!("[model]\ndefault = \"lab:new\"\n{LAB}"));
+    let told = "New sessions use lab:big.\n[STAGE]/home/.config/loggia/config.toml:2 now says lab:new; `loggia stop` lets it \
+                count.\n";
+    assert!(list().ends_with(told), "{}", list());
+    let shown = stage.0.run_with(&[("LOGGIA_MODEL", "lab:other")], &["model", "list"]).stderr;
+    assert!(shown.contains("New sessions use lab:other, set by "), "{shown}");
+    assert_eq!(stage.0.run(&["stop"]).code, Some(0));
+    assert!(list().contains("New sessions use lab:new, set by "), "{}", list());
+}
+
+#[test]
+fn doctor_tells_what_is_wrong_with_the_configuration_and_goes_on() {
+    let stage = configured();
+    assert_eq!(stage.0.run(&["sessions"]).code, Some(0));
+    stage.0.user_file("[server]\nadress = \"127.0.0.1:2\"\n");
+    let wrong = "✗ configuration: unknown key `server.adress` in `[STAGE]/home/.config/loggia/config.toml:2:1`\n  hint: did \
+                 you mean `server.addr`?\n";
+    let running = stage.0.run(&["doctor"]);
+    assert!(told(&running, 4).is_empty(), "{running}");
+    assert!(running.stdout.starts_with(wrong) && running.stdout.contains("\n✓ store: "), "{running}");
+    assert_eq!(stage.0.run(&["stop"]).code, Some(0));
+    let alone = stage.0.run(&["doctor"]);
+    assert!(told(&alone, 4).is_empty(), "{alone}");
+    assert!(alone.stdout.starts_with(wrong) && alone.stdout.contains("– server: none runs"), "{alone}");
+    stage.0.user_file("[server\n");
+    let broken = stage.0.run(&["doctor"]);
+    assert!(told(&broken, 4).is_empty(), "{broken}");
+    assert!(broken.stdout.starts_with("✗ configuration: "), "{broken}");
+}
+
+#[test]
 fn doctor_tells_each_thing_once() {
     for stage in [configured(), stage("")] {
         let doctor = stage.0.run(&["doctor"]);
@@ -225,6 +291,13 @@ fn a_directory_of_ours_that_cannot_be_used_is_told_with_the_way_out() {
         );
         assert!(shown.stderr.contains("hint: something that is no directory is in its way"), "{shown}");
     }
+}
+
+#[test]
+fn a_policy_is_not_edited_where_nobody_could() {
+    let stage = configured();
+    let shown = stage.0.run_with(&[("EDITOR", ""), ("VISUAL", "")], &["policy", "edit"]);
+    assert!(told(&shown, 2).starts_with("error: there is no terminal to edit in\n\nhint: "), "{shown}");
 }
 
 #[test]

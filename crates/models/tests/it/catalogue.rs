@@ -29,8 +29,11 @@ fn a_name_that_leads_nowhere_says_what_was_meant() {
         ),
         ("openai:", "`openai:` is not a model's name, which looks like `provider:model`"),
         ("zzz:x", "there is no provider `zzz`"),
-        ("anthropic:claude-opus-4-5", "`anthropic`: no key is set: set ANTHROPIC_API_KEY"),
-        ("gemini:gemini-2.5-pro", "`gemini`: no key is set: set GEMINI_API_KEY"),
+        (
+            "anthropic:claude-opus-4-5",
+            "`anthropic`: no key is set: set ANTHROPIC_API_KEY or run `loggia init`",
+        ),
+        ("gemini:gemini-2.5-pro", "`gemini`: no key is set: set GEMINI_API_KEY or run `loggia init`"),
     ];
     for (wanted, said) in cases {
         assert_eq!(wrong(&models, wanted), said);

@@ -86,13 +86,42 @@ async fn when_all_fail_the_one_worth_waiting_for_decides() {
 }
 
 #[tokio::test]
-async fn a_chain_of_which_nothing_is_configured_is_refused_at_once() {
-    let default =
-        vec![ModelName("openai:gpt-5".to_owned()), ModelName("anthropic:claude-opus-4-5".to_owned())];
+async fn a_default_without_a_key_is_there_and_says_so_when_it_is_to_reply() {
+    let missing = |provider: &str, variable: &str| {
+        format!("`{provider}`: no key is set: set {variable} or run `loggia init`")
+    };
+    let openai = missing("openai", "OPENAI_API_KEY");
+    let cases = [
+        ("openai:gpt-5", openai.clone()),
+        (
+            "openai:gpt-5,anthropic:claude-opus-4-5",
+            format!("{openai}; {}", missing("anthropic", "ANTHROPIC_API_KEY")),
+        ),
+    ];
+    for (names, told) in cases {
+        let default: Vec<ModelName> = names.split(',').map(|name| ModelName(name.to_owned())).collect();
+        let models =
+            Models::new(Settings { default: default.clone(), ..Settings::default() }, Environment::empty());
+        let model = models.find(None).unwrap();
+        assert_eq!(model.info().name, default[0]);
+        let (_, error) = hear(&*model, ask("hello")).await.unwrap_err();
+        // Not `NotConfigured`: a search must not answer in its place.
+        assert_eq!((error.kind, error.message), (ModelErrorKind::Permanent, told));
+        // Whoever names it is told at once.
+        assert_eq!(models.find(Some(&default[0])).err().unwrap().message, openai);
+        let listed = models.list().await;
+        assert!(listed.models.iter().all(|model| model.name != default[0]), "{listed:?}");
+        assert!(listed.errors.iter().any(|(_, error)| error.message == openai), "{listed:?}");
+    }
+}
+
+#[test]
+fn a_chain_that_names_no_model_is_refused_at_once() {
+    let default = vec![ModelName("opnai:gpt-5".to_owned()), ModelName("nobody:model".to_owned())];
     let models = Models::new(Settings { default, ..Settings::default() }, Environment::empty());
     let error = models.find(None).err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::NotConfigured);
-    assert_eq!(error.message, "`openai`: no key is set: set OPENAI_API_KEY");
+    assert_eq!(error.message, "there is no provider `opnai`; did you mean `openai:gpt-5`?");
 }
 
 /// Settings in which the servers on this machine are where nobody is, but for those named.

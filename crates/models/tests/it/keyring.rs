@@ -216,10 +216,14 @@ async fn a_variable_comes_before_the_keyring() {
 #[tokio::test]
 async fn a_key_that_is_nowhere_is_told_when_a_reply_needs_it() {
     let cases = [
-        (Counting::of("other"), "set OPENAI_API_KEY, or keep it in the keyring under `openai`"),
+        (
+            Counting::of("other"),
+            "set OPENAI_API_KEY or run `loggia init`, or keep it in the keyring under `openai`",
+        ),
         (
             Counting::failing(KeyringError::Locked),
-            "set OPENAI_API_KEY (the keyring is locked; unlock it, for example by logging in to the desktop)",
+            "set OPENAI_API_KEY or run `loggia init` (the keyring is locked; unlock it, for example by logging in to the \
+             desktop)",
         ),
     ];
     for (keyring, hint) in cases {

@@ -1,6 +1,7 @@
 //! What the agent asks during a turn, and who answers it.
 //!
-//! What always holds: one question is shown at a time, and one that somebody else has answered goes.
+//! What always holds: one question is shown at a time, and one that somebody else has answered goes. What a turn asks that
+//! is not ours is answered by a key or not at all.
 
 use loggia_protocol_agent_server::SessionStateUpdate;
 
@@ -31,6 +32,7 @@ impl Turn<'_, '_> {
                 self.questions.push_back(question);
                 self.ask(false)
             }
+            Approvals::Ask if self.message.is_none() => Err(CliError::UnderWay),
             Approvals::Ask => self.answer_unasked(question, Decision::no(), NOBODY_THERE),
         }
     }
@@ -51,6 +53,9 @@ impl Turn<'_, '_> {
             return Ok(());
         }
         if !self.keys.listen().map_err(CliError::Keyboard)? {
+            if self.message.is_none() {
+                return Err(CliError::UnderWay);
+            }
             let all = std::mem::take(&mut self.questions);
             return all
                 .into_iter()

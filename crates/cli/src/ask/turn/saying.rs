@@ -30,7 +30,7 @@ pub(super) enum Prompt {
     Written(u32),
     /// Lost with its connection, perhaps.
     MayBeLost,
-    /// The session has it.
+    /// The session has it, or there is none.
     Arrived,
 }
 
@@ -46,9 +46,11 @@ pub(super) enum Said {
 }
 
 impl Turn<'_, '_> {
+    /// Says the prompt, if there is one.
     pub(super) fn prompt(&mut self) {
+        let Some(message) = self.message.clone() else { return };
         self.prompt = Prompt::Saying;
-        let (speaker, message) = (self.stream.speaker().clone(), self.message.clone());
+        let speaker = self.stream.speaker().clone();
         self.says.spawn(async move { Said::Prompt(speaker.say(&ClientMessage::UserMessage(message)).await) });
     }
 
@@ -162,10 +164,11 @@ impl Turn<'_, '_> {
     }
 
     /// The first interrupt cancels, the second leaves. Who is to end cancels and does not wait long, and not at all for a
-    /// server that is gone.
+    /// server that is gone. A turn that is not ours is left as it is.
     pub(super) fn interrupt(&mut self, interrupt: Interrupt) -> Result<Option<Outcome>, CliError> {
         let says = match interrupt {
             Interrupt::Suspend => return self.suspend().map(|()| None),
+            _ if self.message.is_none() => return self.leave().map(Some),
             Interrupt::Cancel => "Cancelling; Ctrl-C again leaves.",
             Interrupt::End if self.away => return self.leave().map(Some),
             Interrupt::End => {

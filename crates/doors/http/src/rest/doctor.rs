@@ -75,7 +75,10 @@ fn model(inner: &Inner, default: Option<Finding>) -> DoctorCheck {
         (None, Ok(model)) => {
             let told =
                 default.map_or_else(|| format!("`{}`", model.info().name.0), |finding| finding.message);
-            (format!("new sessions use {told}"), SET_A_MODEL)
+            match health::default_problem(inner) {
+                None => (format!("new sessions use {told}"), SET_A_MODEL),
+                Some(problem) => (format!("{told}, cannot be used: {problem}"), SET_A_MODEL),
+            }
         }
         (None, Err(error)) => (error.message, SET_A_MODEL),
     };

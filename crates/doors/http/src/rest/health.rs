@@ -30,6 +30,7 @@ pub(super) fn model(inner: &Inner) -> CheckState {
     match inner.parts.models.find(chosen.as_ref()) {
         // A search answers, and is no model.
         Ok(model) if model.info().name.is_none() => CheckState::Absent,
+        Ok(_) if chosen.is_none() && default_problem(inner).is_some() => CheckState::Failed,
         Ok(_) => CheckState::Ok,
         Err(error) => match error.kind {
             ModelErrorKind::NotConfigured if chosen.is_none() => CheckState::Absent,
@@ -37,6 +38,16 @@ pub(super) fn model(inner: &Inner) -> CheckState {
             _ => CheckState::Failed,
         },
     }
+}
+
+/// What keeps the model that nobody chose from replying, if anything is known: its key may be missing. A default is there
+/// without one; whoever names it is told.
+pub(super) fn default_problem(inner: &Inner) -> Option<String> {
+    let name = inner.parts.models.find(None).ok()?.info().name;
+    if name.is_none() {
+        return None;
+    }
+    inner.parts.models.find(Some(&name)).err().map(|error| error.message)
 }
 
 /// How the worst of the indexes is.

@@ -43,7 +43,8 @@ pub(crate) async fn current(State(inner): Shared) -> Answer<Json<CurrentModel>> 
     let found = inner.parts.models.find(None).ok().map(|model| model.info().name);
     let name = found.filter(|name| !name.is_none());
     let name = name.ok_or_else(|| Problem::not_found("no model is set; choose one with PUT"))?;
-    Ok(Json(CurrentModel { chosen: false, ..chosen_model(&name) }))
+    let problem = super::health::default_problem(&inner);
+    Ok(Json(CurrentModel { chosen: false, problem, ..chosen_model(&name) }))
 }
 
 pub(crate) async fn set_current(
