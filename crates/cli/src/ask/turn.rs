@@ -9,6 +9,7 @@ mod saying;
 mod says;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -92,6 +93,8 @@ async fn follow(
         session,
         message,
         approvals: options.approvals,
+        // As the server names it. One on another machine knows no links of ours.
+        root: options.workspace.canonicalize().unwrap_or_else(|_| options.workspace.clone()),
         revive: options.revive.as_ref(),
         stream,
         face,
@@ -130,6 +133,8 @@ struct Turn<'a, 't> {
     session: &'a Session,
     message: UserMessage,
     approvals: Approvals,
+    /// The workspace's root.
+    root: PathBuf,
     revive: Option<&'a Revive>,
     stream: SessionStream,
     face: Face<'t>,
@@ -261,7 +266,7 @@ impl Turn<'_, '_> {
                 self.put(question)?;
             }
             ServerMessage::CommandRequestApproval(request) if request.requires_approval => {
-                self.put(Question::of_command(&request))?;
+                self.put(Question::of_command(&request, &self.root))?;
             }
             ServerMessage::SessionState(update) => self.settle(&update)?,
             ServerMessage::ToolExecute(execute) => self.denied |= is_denied(&execute),
