@@ -263,6 +263,8 @@ fn refusal_hint(refusal: &Refusal) -> &'static str {
     }
     let is_about_workspace =
         problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/workspaces"));
+    let is_about_steps =
+        problem.instance.as_deref().is_some_and(|path| path.ends_with("/undo") || path.ends_with("/redo"));
     let is_about_models = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/models"));
     match problem.kind {
         ProblemType::Conflict if is_about_workspace => {
@@ -270,6 +272,10 @@ fn refusal_hint(refusal: &Refusal) -> &'static str {
         }
         ProblemType::Conflict if is_about_models => {
             "start the server without `--model` and `LOGGIA_MODEL` to choose one"
+        }
+        ProblemType::Conflict if is_about_steps => {
+            "what was changed after the session did is left alone: take that change back, or name another session with \
+             `--session ID`; a turn that runs has to end first"
         }
         ProblemType::NotFound if is_about_workspace => "name a project's directory with `-w DIR`",
         ProblemType::NotFound => "`loggia sessions list --all` tells which sessions there are",

@@ -166,6 +166,40 @@ async fn a_decision_is_remembered_for_the_session_or_the_workspace() {
 }
 
 #[tokio::test]
+async fn what_was_allowed_elsewhere_or_together_is_asked_about_by_itself() {
+    let call = |arguments: &str| {
+        format!(
+            "[[reply]]\nparts = [{{ call = {{ tool = \"run_command\", arguments = {{ {arguments} }} }} }}]\n\
+             [[reply]]\nparts = [{{ text = \"ran\" }}]\n"
+        )
+    };
+    for remember in [Remember::Session, Remember::Workspace] {
+        for shown in [
+            "command = 'cd sub && rm -f x.txt'",
+            "command = 'rm -f x.txt', cwd = 'sub'",
+            "command = 'test -f nofile && rm -f x.txt; true'",
+        ] {
+            let script = [call(shown), call("command = 'rm -f x.txt'")].concat();
+            let world = world_with(&[("x.txt", "root\n")], &script).await;
+            std::fs::create_dir(world.root().join("sub")).unwrap();
+            let (_, mut alice) = world.play(Preset::Ask).await;
+            alice.prompt("run").await.unwrap();
+            let approval = alice.until_asked().await;
+            let answer = ApprovalAnswer { scope: ApprovalScope::All, remember, comment: None };
+            alice.seat.intend(Intent::Decide { approval, answer }).await.unwrap();
+            alice.until_done().await;
+            alice.prompt("run").await.unwrap();
+            let approval = alice.until_asked().await;
+            assert_eq!(world.read("x.txt"), "root\n", "{shown}");
+            alice.decide(approval, ApprovalScope::None).await.unwrap();
+            alice.until_done().await;
+            assert!(alice.state().await.rules.is_empty(), "{shown}");
+            assert!(world.engine.policy(world.workspace.id).unwrap().rules.is_empty(), "{shown}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn answers_must_be_about_what_was_asked() {
     let world = world_with(&[("a.txt", "old\n")], WRITE).await;
     let (_, mut alice) = world.play(Preset::Ask).await;

@@ -6,6 +6,8 @@
 
 mod walk;
 
+use std::path::Path;
+
 use loggia_protocol_agent_server::{
     ApprovalId, ApprovalResponse, ApprovalScope, CommandRequestApproval, PatchProposed, Remember, RiskLevel,
     ToolRequestApproval,
@@ -24,6 +26,8 @@ const MAX_SUBJECT_COLUMNS: usize = 60;
 pub(super) struct Question {
     pub(super) id: ApprovalId,
     about: About,
+    /// Where a command would run, if that is not the workspace's root.
+    place: Option<String>,
     risk: Option<RiskLevel>,
     /// For how long a yes can stand, besides this once.
     remember: Vec<Remember>,
@@ -126,14 +130,17 @@ impl Question {
             false => About::Changes(patches),
         };
         let (id, remember) = (request.request_id.clone(), request.remember.clone());
-        Self { id, about, risk: Some(request.risk_level), remember, walk: None }
+        Self { id, about, place: None, risk: Some(request.risk_level), remember, walk: None }
     }
 
-    /// May this command run?
-    pub(super) fn of_command(request: &CommandRequestApproval) -> Self {
+    /// May this command run? Its directory is told as it lies below the workspace's root.
+    pub(super) fn of_command(request: &CommandRequestApproval, root: &Path) -> Self {
         let id = ApprovalId(request.command_id.0.clone());
-        let remember = request.remember.clone();
-        Self { id, about: About::Command(request.clone()), risk: None, remember, walk: None }
+        let directory = Path::new(&request.working_directory);
+        let place = directory.strip_prefix(root).unwrap_or(directory).to_string_lossy();
+        let place = Some(place.into_owned()).filter(|place| !place.is_empty());
+        let (about, remember) = (About::Command(request.clone()), request.remember.clone());
+        Self { id, about, place, risk: request.risk_level, remember, walk: None }
     }
 
     /// What is asked, in a line.
@@ -146,6 +153,8 @@ impl Question {
             About::Command(command) => format!("Run {}?", printable(&command.command)),
             About::Tool { name, args } => format!("{}?", describe::call(name, args)),
         };
+        let place =
+            self.place.as_ref().map(|place| format!(" (in {})", printable(place))).unwrap_or_default();
         let risk = match self.risk {
             Some(RiskLevel::High) => paint.text(BAD, " (high risk)"),
             _ => "".into(),
@@ -159,7 +168,7 @@ impl Question {
         format!(
             "{} {}{risk}{}",
             paint.text(QUESTION, "?"),
-            paint.text(SUBJECT, what),
+            paint.text(SUBJECT, what + &place),
             paint.text(ASIDE, reason)
         )
     }
@@ -355,17 +364,23 @@ mod tests {
     }
 
     fn run(command: &str) -> Question {
-        Question::of_command(&CommandRequestApproval {
+        run_in("/src", command, None)
+    }
+
+    /// A command in a directory, asked about in the workspace `/src`.
+    fn run_in(directory: &str, command: &str, risk_level: Option<RiskLevel>) -> Question {
+        let request = CommandRequestApproval {
             command_id: CommandId("cmd_1".to_owned()),
             command: command.to_owned(),
-            working_directory: "/src".to_owned(),
+            working_directory: directory.to_owned(),
             environment: [("CI".to_owned(), "1".to_owned())].into(),
             requires_approval: true,
             reason: "to see".to_owned(),
-            risk_level: None,
+            risk_level,
             remember: vec![Remember::Session, Remember::Workspace],
             stamp: Stamp::default(),
-        })
+        };
+        Question::of_command(&request, Path::new("/src"))
     }
 
     fn pressed(question: &mut Question, keys: &str) -> String {
@@ -457,6 +472,15 @@ mod tests {
         let mut question = write(json!({"patch_id": "patch_1"}), &[patch("patch_1", "a.rs", 1)]);
         assert_eq!(pressed(&mut question, "h"), "nothing");
         assert_eq!(question.details(PAINT, false), "a.rs +1 -1\n  @@ -1,1 +1,1 @@\n  -a\n  +b\n");
+    }
+
+    #[test]
+    fn a_command_is_asked_about_with_its_directory_and_its_risk() {
+        let title = |directory, risk| run_in(directory, "rm x", risk).title(PAINT);
+        assert_eq!(title("/src/", Some(RiskLevel::Medium)), "? Run rm x? to see");
+        assert_eq!(title("/src", Some(RiskLevel::High)), "? Run rm x? (high risk) to see");
+        assert_eq!(title("/src/a/b", Some(RiskLevel::High)), "? Run rm x? (in a/b) (high risk) to see");
+        assert_eq!(title("/elsewhere\u{1b}", None), "? Run rm x? (in /elsewhere\\u{1b}) to see");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod saying;
 mod says;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -133,6 +134,8 @@ async fn follow(
         session,
         approvals: if message.is_some() { options.approvals } else { Approvals::Ask },
         message,
+        // As the server names it. One on another machine knows no links of ours.
+        root: options.workspace.canonicalize().unwrap_or_else(|_| options.workspace.clone()),
         revive: options.revive.as_ref(),
         stream,
         face,
@@ -172,6 +175,8 @@ struct Turn<'a, 't> {
     /// What is said; nothing if a turn is followed that somebody else began.
     message: Option<UserMessage>,
     approvals: Approvals,
+    /// The workspace's root.
+    root: PathBuf,
     revive: Option<&'a Revive>,
     stream: SessionStream,
     face: Face<'t>,
@@ -310,7 +315,7 @@ impl Turn<'_, '_> {
                 self.put(question)?;
             }
             ServerMessage::CommandRequestApproval(request) if request.requires_approval => {
-                self.put(Question::of_command(&request))?;
+                self.put(Question::of_command(&request, &self.root))?;
             }
             ServerMessage::SessionState(update) => self.settle(&update)?,
             ServerMessage::ToolExecute(execute) => self.denied |= is_denied(&execute),

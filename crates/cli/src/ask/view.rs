@@ -28,6 +28,8 @@ pub(crate) struct View<'t> {
     markdown: Markdown,
     /// The running reply as it came, to see what of its end is new.
     reply: String,
+    /// The reply before that, whose last line has ended.
+    closed: String,
     /// Whether the answer's last line is open, where it is no terminal.
     open_line: bool,
     /// Whether something was said before, or done since.
@@ -63,6 +65,7 @@ impl<'t> View<'t> {
             began: Instant::now(),
             markdown,
             reply: String::new(),
+            closed: String::new(),
             open_line: false,
             spoken: false,
             done_since: false,

@@ -80,12 +80,21 @@ async fn an_answer_for_the_session_is_not_asked_for_again() {
 
 #[tokio::test]
 async fn what_cannot_be_remembered_is_not_offered() {
-    let house = House::new(&[], &calls("run_command", "{ command = \"say $WORDS\" }")).await;
-    // Neither key means anything; then it is allowed once.
-    let (screen, mut terminal, _keys) = Screen::with_keys(TERMINAL, "sao");
-    assert_eq!(house.ask(asking(&house, "run"), &mut terminal).await.unwrap(), Outcome::Done);
-    assert!(screen.err().contains("  o once  n no  d show all "), "{}", screen.err());
-    assert!(screen.shown().contains("\n  yes\n"), "{}", screen.shown());
+    for (arguments, title) in [
+        ("{ command = 'say $WORDS' }", "? Run say $WORDS? The"),
+        ("{ command = 'say hi && say ho' }", "? Run say hi && say ho? The"),
+        ("{ command = 'say hi', cwd = 'sub' }", "? Run say hi? (in sub) The"),
+        ("{ command = 'cd sub && rm -f x' }", "? Run cd sub && rm -f x? (high risk)"),
+    ] {
+        let house = House::new(&[], &calls("run_command", arguments)).await;
+        std::fs::create_dir(house.root().join("sub")).unwrap();
+        // Neither key means anything; then it is allowed once.
+        let (screen, mut terminal, _keys) = Screen::with_keys(TERMINAL, "sao");
+        assert_eq!(house.ask(asking(&house, "run"), &mut terminal).await.unwrap(), Outcome::Done);
+        assert!(screen.err().contains("  o once  n no  d show all "), "{}", screen.err());
+        let shown = screen.shown();
+        assert!(shown.contains(title) && shown.contains("\n  yes\n"), "{shown}");
+    }
 }
 
 #[tokio::test]

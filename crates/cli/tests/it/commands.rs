@@ -75,6 +75,19 @@ async fn the_newest_session_with_something_to_take_back_is_found_and_keeps_its_n
 }
 
 #[tokio::test]
+async fn a_file_that_was_changed_since_is_left_alone_and_told_what_to_do_about() {
+    let (house, _) = changed().await;
+    std::fs::write(house.root().join("a.txt"), "mine\n").unwrap();
+    let (_, mut terminal) = Screen::new(FILES);
+    let options = Undo { yes: true, ..undoing(&house) };
+    let undone = loggia_cli::undo(&house.client, options, &mut terminal, &mut Interrupts::never()).await;
+    let error = undone.unwrap_err();
+    assert_eq!(house.read("a.txt"), "mine\n");
+    assert_eq!(error.to_string(), "changed since by somebody else: a.txt");
+    assert!(error.hint().contains("take that change back") && error.hint().contains("--session ID"));
+}
+
+#[tokio::test]
 async fn nothing_is_taken_back_without_a_yes() {
     let (house, _) = changed().await;
     let mut interrupts = Interrupts::never();

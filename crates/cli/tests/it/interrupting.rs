@@ -85,4 +85,22 @@ async fn an_interrupt_withdraws_a_question() {
     let (outcome, ()) = tokio::join!(asking, interrupting);
     assert_eq!(outcome.unwrap(), Outcome::Cancelled);
     assert!(!screen.shown().contains("o once"), "{}", screen.shown());
+    assert_eq!(screen.shown().matches("Let me see.").count(), 1, "{}", screen.shown());
+}
+
+#[tokio::test]
+async fn what_was_said_before_a_call_is_not_said_again_when_the_call_is_cut_off() {
+    let house = House::new(&[], &calls("run_command", "{ command = \"hang\" }")).await;
+    let (screen, mut terminal) = Screen::new(FILES);
+    let (interrupter, interrupts) = Interrupts::channel();
+    let options = Ask { preset: Some(PolicyPreset::Full), ..house.prompt("run") };
+    let asking = loggia_cli::ask(&house.client, options, &mut terminal, interrupts);
+    let interrupting = async {
+        // The line ends when the call begins.
+        screen.until("Let me see. \n").await;
+        interrupter.interrupt();
+    };
+    let (outcome, ()) = tokio::join!(asking, interrupting);
+    assert_eq!(outcome.unwrap(), Outcome::Cancelled);
+    assert_eq!(screen.out(), "Let me see. \n");
 }

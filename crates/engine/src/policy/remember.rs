@@ -2,6 +2,9 @@
 //!
 //! Knows how to write paths and words so that globs and patterns take them plainly. A call that cannot be said exactly
 //! is not remembered: the answer is an empty list, and the question is asked again next time.
+//!
+//! What always holds: of a command line, only one simple command at the root becomes a rule. Rules speak of single
+//! commands and of no directory, so that one made of anything else would allow more than somebody was shown.
 
 use loggia_domain::{Decision, Demand, Policy, Preset, Rule};
 
@@ -10,10 +13,12 @@ use super::pattern::quoted;
 use super::shell::{self, Command, CommandRole};
 use super::{Judge, Place};
 
-/// Rules that decide the same about the same call: its paths, and every simple command of its line word by word.
+/// Rules that decide the same about the same call: its paths, and its command word by word with the files it is
+/// redirected to.
 ///
-/// Empty if that cannot be said: if a word is not certain, or if several commands were refused together, since no rule
-/// says "these, but only together".
+/// Empty if that cannot be said: if a word is not certain, if the line runs several commands or one inside another, if
+/// it runs elsewhere than at the root, or if several things were refused together, since no rule says "these, but only
+/// together".
 pub fn rules_like(tool: &str, demand: &Demand, decision: Decision) -> Vec<Rule> {
     let place = anywhere();
     let mut rules = Vec::new();
@@ -33,11 +38,10 @@ pub fn rules_like(tool: &str, demand: &Demand, decision: Decision) -> Vec<Rule> 
     if reading.unread.is_some() || reading.unruled.is_some() {
         return Vec::new();
     }
-    for command in &reading.commands {
-        let Some(found) = rules_for(tool, command, decision, &place) else { return Vec::new() };
-        for rule in found {
-            push(&mut rules, rule);
-        }
+    let [command] = &reading.commands[..] else { return Vec::new() };
+    let Some(found) = rules_for(tool, command, decision, &place) else { return Vec::new() };
+    for rule in found {
+        push(&mut rules, rule);
     }
     if decision != Decision::Allow && rules.len() > 1 {
         return Vec::new();
@@ -58,20 +62,24 @@ fn anywhere() -> Place {
     Place { root: "/project".into(), home: None }
 }
 
-/// The rules for one simple command and the files it is redirected to; nothing if a word is not certain.
+/// The rules for one simple command and the files it is redirected to; nothing if it is not at the root, if it stands
+/// for another one, or if a word is not certain.
 fn rules_for(tool: &str, command: &Command, decision: Decision, place: &Place) -> Option<Vec<Rule>> {
+    let root = Directory::Inside(String::new());
+    if command.role == CommandRole::Carries || command.directories.iter().any(|directory| *directory != root)
+    {
+        return None;
+    }
     let mut rules = Vec::new();
     for redirection in &command.redirections {
         let file = redirection.target.certain()?;
-        for directory in &command.directories {
-            match place.locate_from(directory, file)? {
-                Spot::Inside(path) if !file.starts_with('/') => rules.push(path_rule(tool, &path, decision)),
-                _ if file.starts_with("/dev/") => {}
-                _ => return None,
-            }
+        match place.locate_from(&root, file)? {
+            Spot::Inside(path) if !file.starts_with('/') => rules.push(path_rule(tool, &path, decision)),
+            _ if file.starts_with("/dev/") => {}
+            _ => return None,
         }
     }
-    if command.role == CommandRole::Carries || command.words.is_empty() && command.assignments.is_empty() {
+    if command.words.is_empty() && command.assignments.is_empty() {
         return Some(rules);
     }
     let words = command.assignments.iter().chain(&command.words).map(|word| word.certain().map(quoted));
@@ -121,15 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn every_simple_command_is_remembered_word_by_word() {
+    fn a_simple_command_is_remembered_word_by_word() {
         assert_eq!(patterns("cargo test", Decision::Allow), ["cargo test"]);
-        assert_eq!(
-            patterns("echo 'a b' '*' | grep \"it's\"", Decision::Allow),
-            ["echo 'a b' '*'", "grep 'it'\\''s'"]
-        );
-        assert_eq!(patterns("ls && ls; (ls)", Decision::Allow), ["ls"]);
+        assert_eq!(patterns("echo 'a b' '*' \"it's\"", Decision::Allow), ["echo 'a b' '*' 'it'\\''s'"]);
+        assert_eq!(patterns("(ls)", Decision::Allow), ["ls"]);
         assert_eq!(patterns("A=1 make -j8", Decision::Allow), ["A=1 make -j8"]);
-        assert_eq!(patterns("timeout 5 cargo test", Decision::Allow), ["cargo test"]);
         assert_eq!(patterns("make > build/log 2>/dev/null", Decision::Allow), ["build/log", "make"]);
     }
 
@@ -153,16 +157,50 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_several_commands_is_not_remembered() {
+        for text in [
+            "cd sub && rm -f x.txt",
+            "test -f nofile && rm -f x.txt; true",
+            "ls && ls",
+            "echo a | grep a",
+            "if true; then rm x; fi",
+            "timeout 5 cargo test",
+            "sh -c 'rm x'",
+            "env -C sub rm x",
+            "(ls) > log",
+        ] {
+            assert!(patterns(text, Decision::Allow).is_empty(), "{text}");
+            assert!(patterns(text, Decision::Deny).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_remembered_at_the_root_only() {
+        let remembered = |directory: &str| {
+            let (line, directory) = ("rm -f x.txt".to_owned(), directory.to_owned());
+            let request = CommandRequest { line, directory, ..CommandRequest::default() };
+            let demand = Demand { command: Some(request), ..Demand::default() };
+            !rules_like("run_command", &demand, Decision::Allow).is_empty()
+        };
+        for root in ["", ".", "sub/.."] {
+            assert!(remembered(root), "{root}");
+        }
+        for elsewhere in ["sub", "./sub", "..", "/tmp"] {
+            assert!(!remembered(elsewhere), "{elsewhere}");
+        }
+    }
+
+    #[test]
     fn variables_are_part_of_what_is_remembered() {
         let with = |name: &str| {
             let environment = vec![(name.to_owned(), "1".to_owned())];
             let request =
-                CommandRequest { line: "ls; pwd".to_owned(), environment, ..CommandRequest::default() };
+                CommandRequest { line: "ls -l".to_owned(), environment, ..CommandRequest::default() };
             let demand = Demand { command: Some(request), ..Demand::default() };
             let rules = rules_like("x", &demand, Decision::Allow);
             rules.into_iter().filter_map(|rule| rule.command).collect::<Vec<_>>()
         };
-        assert_eq!(with("A"), ["A=1 ls", "A=1 pwd"]);
+        assert_eq!(with("A"), ["A=1 ls -l"]);
         assert!(with("BASH_FUNC_ls%%").is_empty());
     }
 

@@ -8,6 +8,7 @@ use loggia_domain::{
     ApprovalScope, ContentHash, Decision, Demand, EventBody, Executor, FileChange, FileChangeKind, FileEdit,
     Patch, PatchFailure, PatchId, PatchReport, Question, ToolEffect, ToolOutcome,
 };
+use loggia_tree::TreeError;
 
 use crate::changes::{self, ApplyError, ApplyKind, Expect, NewContent, Selected, WantedChange};
 use crate::policy::{Judge, Verdict};
@@ -274,6 +275,12 @@ pub(super) fn failures(chosen: &[Chosen], error: &ApplyError) -> Vec<(PatchId, P
                 let conflict = conflicts.iter().find(|conflict| conflict.path.as_str() == patch.path)?;
                 PatchFailure::Conflict { found: conflict.found.hash() }
             }
+            // Which file it is will be said.
+            ApplyError::Unwritable { path, source: TreeError::Io { source, .. } }
+                if path.as_str() == patch.path =>
+            {
+                PatchFailure::Unwritable { message: source.to_string() }
+            }
             error => PatchFailure::Unwritable { message: error.to_string() },
         };
         Some((patch.id, failure))
@@ -401,8 +408,9 @@ fn what_became(chosen: &[Chosen], left: &[Patch], comment: Option<&str>) -> Stri
     lines.join("\n")
 }
 
+/// The cause comes first: people are shown the first line.
 fn why_not(failures: &[(PatchId, PatchFailure)], patches: &[Chosen]) -> String {
-    format!("Nothing of it was written.\n{}", why_some_not(failures, patches))
+    format!("{}\nNothing of it was written.", why_some_not(failures, patches))
 }
 
 fn why_some_not(failures: &[(PatchId, PatchFailure)], patches: &[Chosen]) -> String {
@@ -430,5 +438,47 @@ fn reported(report: PatchReport) -> Option<PatchFailure> {
         PatchReport::Applied { .. } => None,
         PatchReport::Conflict => Some(PatchFailure::Conflict { found: None }),
         PatchReport::Failed { message } => Some(PatchFailure::Unwritable { message }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use loggia_domain::CallId;
+    use loggia_tree::TreePath;
+
+    use super::*;
+
+    fn whole(path: &str, id: u8) -> Chosen {
+        let patch = Patch {
+            id: PatchId::from_bytes([id; 16]),
+            call: CallId::from_bytes([1; 16]),
+            path: path.to_owned(),
+            kind: FileChangeKind::Modified,
+            diff: String::new(),
+            hunks: Vec::new(),
+            rationale: String::new(),
+            acceptance_criteria: Vec::new(),
+            base: None,
+        };
+        (patch, None)
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_told_with_the_cause_in_front() {
+        let path = TreePath::parse("a.txt").unwrap();
+        let source = TreeError::Io { path: path.clone(), source: io::ErrorKind::PermissionDenied.into() };
+        let error = ApplyError::Unwritable { path, source };
+        let told = |chosen: &[Chosen]| why_not(&failures(chosen, &error), chosen);
+        insta::assert_snapshot!(told(&[whole("a.txt", 1)]), @r"
+        `a.txt` could not be written: permission denied
+        Nothing of it was written.
+        ");
+        insta::assert_snapshot!(told(&[whole("a.txt", 1), whole("b.txt", 2)]), @r"
+        `a.txt` could not be written: permission denied
+        `b.txt` could not be written: `a.txt` cannot be changed: `a.txt`: permission denied
+        Nothing of it was written.
+        ");
     }
 }

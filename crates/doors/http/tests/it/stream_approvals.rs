@@ -289,10 +289,16 @@ async fn an_answer_is_remembered_as_long_as_it_says() {
 
 #[tokio::test]
 async fn a_question_says_whether_its_answer_can_be_remembered() {
-    for (command, remember) in [("say hi", json!(["session", "workspace"])), ("say $WORDS", Value::Null)] {
-        let world = world(&[], &calls("run_command", &format!("{{ command = {command:?} }}"))).await;
+    for (arguments, remember) in [
+        ("command = 'say hi'", json!(["session", "workspace"])),
+        ("command = 'say $WORDS'", Value::Null),
+        ("command = 'say hi && say ho'", Value::Null),
+        ("command = 'say hi', cwd = 'sub'", Value::Null),
+    ] {
+        let world = world(&[], &calls("run_command", &format!("{{ {arguments} }}"))).await;
+        std::fs::create_dir(world.root().join("sub")).unwrap();
         let (_client, asked) = question(&world, "run").await;
-        assert_eq!(asked["remember"], remember, "{command}");
+        assert_eq!(asked["remember"], remember, "{arguments}");
     }
     let world = write_world().await;
     let (_client, asked) = question(&world, "write").await;

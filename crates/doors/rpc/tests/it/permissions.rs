@@ -78,10 +78,13 @@ async fn only_what_can_be_remembered_is_on_offer() {
     let all = offered("rm -r build").await;
     assert_eq!(all.as_array().unwrap().len(), 9, "{all}");
     assert_eq!(offered("ls *.rs").await, json!(["allow_once", "deny_once", "alternative"]));
-    // Of several commands together only a yes can be said in rules.
+    // No rule says "these, but only together".
     let together = offered("make && make install").await;
-    assert!(!together.to_string().contains("deny_session"), "{together}");
-    assert!(together.to_string().contains("allow_session"), "{together}");
+    assert_eq!(together, json!(["allow_once", "deny_once", "alternative"]));
+    // Of a command and the file it is redirected to only a yes can be said in rules.
+    let redirected = offered("make > log").await;
+    assert!(!redirected.to_string().contains("deny_session"), "{redirected}");
+    assert!(redirected.to_string().contains("allow_session"), "{redirected}");
 }
 
 /// An answer for the session is not asked for again in it.
