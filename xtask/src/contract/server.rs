@@ -42,13 +42,18 @@ impl Server {
         made.with_context(|| format!("cannot make `{}`", project.display()))?;
         let script = place.join("script.toml");
         std::fs::write(&script, SCRIPT).context("cannot write the script")?;
+        // Not by a flag: a model that a server was started with cannot be changed, and that is to be asked for, too.
+        let config = place.join("config");
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&config);
+        made.with_context(|| format!("cannot make `{}`", config.display()))?;
+        let model = format!("[model]\ndefault = {:?}\n", format!("scripted:{}", script.display()));
+        std::fs::write(config.join("config.toml"), model).context("cannot write the configuration")?;
         let log = place.join("server.log");
 
         // Cargo becomes the program it runs, so that ending the child ends the server.
         let mut command = shell::cargo(["run", "--quiet", "--locked", "--package", "loggia", "--", "serve"]);
         command.args(["--addr", "127.0.0.1:0", "--json"]).arg("--workspace").arg(&project);
-        command.arg("--model").arg(format!("scripted:{}", script.display()));
-        // The server makes these itself, closed to others.
+        // The server makes the other two itself, closed to everybody else.
         for name in ["data", "config", "runtime"] {
             command.env(format!("LOGGIA_{}_DIR", name.to_uppercase()), place.join(name));
         }
