@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// It is carried, not understood; whoever owns it parses it. This is the only place where a protocol
 /// crate holds untyped JSON.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Json(pub serde_json::Value);
 

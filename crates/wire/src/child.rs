@@ -45,6 +45,7 @@ mod spec;
 mod stderr;
 mod stop;
 mod sweep;
+mod terminal;
 
 pub use confine::{Confinement, Grant, Held, Level, Road};
 pub use keeper::keep;
@@ -56,3 +57,4 @@ pub use spec::{ChildSpec, Environment, Keeper, StderrListener, Streams};
 pub use stderr::StderrTail;
 pub use stop::{StopActions, StopPlan, StopStep, Stopped};
 pub use sweep::ProcessMark;
+pub use terminal::TerminalSize;

@@ -47,15 +47,21 @@ mod root;
 mod seccomp;
 #[cfg(target_os = "linux")]
 mod split;
+#[cfg(target_os = "linux")]
+mod starter;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 
 use std::path::PathBuf;
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use self::unsupported::{bubblewrap_arguments, launch, start};
+pub(super) use self::unsupported::{Ahead, bubblewrap_arguments, launch, prepare, start};
 #[cfg(target_os = "linux")]
-pub(super) use self::{bubblewrap::arguments as bubblewrap_arguments, enforce::start, namespaces::launch};
+pub(super) use self::{
+    bubblewrap::arguments as bubblewrap_arguments,
+    enforce::{Ahead, prepare, start},
+    namespaces::launch,
+};
 use super::codec::{Reader, Writer};
 
 /// What a program may reach. Paths are absolute; of two that lie in each other the deeper one decides, and at the

@@ -1,13 +1,15 @@
 //! What we and a keeper say to each other over their socket.
 //!
 //! First one byte with the program's three pipe ends attached, then the program's [`Order`], then single bytes
-//! ([`TERMINATE`], [`KILL`]). A keeper that shall make namespaces is told so by a byte before all that, and what
-//! follows is for the keeper it starts inside them. The keeper answers with lines, a [`Report`] each. Our end
+//! ([`INTERRUPT`], [`TERMINATE`], [`KILL`]). A keeper that shall make namespaces is told so by a byte before all that, and
+//! what follows is for the keeper it starts inside them; if the order is still to come, it is told at once what to
+//! [expect](Expectation). The keeper answers with lines, a [`Report`] each. Our end
 //! closing is an order too: to kill everything.
 //!
 //! Only text and lengths here; no sockets.
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::PathBuf;
 
 use super::codec::{Reader, Writer};
@@ -16,6 +18,8 @@ use super::limits::Limits;
 
 /// Asks the program's group to end.
 pub(super) const TERMINATE: u8 = b'T';
+/// Does to the program's group what Ctrl-C does.
+pub(super) const INTERRUPT: u8 = b'C';
 /// Ends the program's group and everything below it.
 pub(super) const KILL: u8 = b'K';
 /// The byte the pipe ends travel with.
@@ -24,6 +28,8 @@ pub(super) const PIPES: u8 = b'P';
 pub(super) const ISOLATE: u8 = b'I';
 /// The same with the network we have.
 pub(super) const ISOLATE_ONLINE: u8 = b'i';
+/// Comes before the pipes, for a keeper that waits in its namespaces: an [`Expectation`] follows.
+pub(super) const EXPECT: u8 = b'E';
 
 /// An order is the arguments and the environment of one program; Linux itself allows some 2 MiB of both.
 const MAX_ORDER: usize = 16 * 1024 * 1024;
@@ -36,17 +42,23 @@ pub(super) struct Order {
     pub(super) cwd: Option<PathBuf>,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) limits: Limits,
+    /// Whether the three ends are a terminal that shall be the program's own.
+    pub(super) terminal: bool,
     /// With the one road to take, if it is to be held in.
     pub(super) confinement: Option<Confinement>,
 }
+
+/// How the program of an order to come will be held in, as far as one can guess.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Expectation(pub(super) Confinement);
 
 /// What a keeper tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Report {
     /// The program runs; its process id is its group's too.
     Started(i32, Held),
-    /// It could not be started.
-    Failed(String),
+    /// It could not be started: the system's number for why, if it has one, and its words.
+    Failed(Option<i32>, String),
     /// It was not started, because it cannot be held in on this road.
     Refused(String),
     /// It ended by itself, with this status.
@@ -69,24 +81,14 @@ impl Order {
             body.text(value);
         });
         self.limits.encode(&mut body);
+        body.flag(self.terminal);
         body.maybe(self.confinement.as_ref(), |body, confinement| confinement.encode(body));
-        let body = body.into_bytes();
-        let mut bytes = (body.len() as u32).to_be_bytes().to_vec();
-        bytes.extend_from_slice(&body);
-        bytes
+        with_length(&body.into_bytes())
     }
 
     /// Reads an order from a blocking stream.
-    pub(super) fn read(source: &mut impl std::io::Read) -> std::io::Result<Self> {
-        let mut length = [0; 4];
-        source.read_exact(&mut length)?;
-        let length = u32::from_be_bytes(length) as usize;
-        if length > MAX_ORDER {
-            return Err(std::io::Error::other("order is too long"));
-        }
-        let mut body = vec![0; length];
-        source.read_exact(&mut body)?;
-        Self::decode(&body).ok_or_else(|| std::io::Error::other("order is damaged"))
+    pub(super) fn read(source: &mut impl Read) -> std::io::Result<Self> {
+        Self::decode(&read_body(source)?).ok_or_else(|| std::io::Error::other("order is damaged"))
     }
 
     fn decode(body: &[u8]) -> Option<Self> {
@@ -97,10 +99,44 @@ impl Order {
             cwd: body.maybe(Reader::text)?.map(PathBuf::from),
             environment: body.list(|body| Some((body.text()?, body.text()?)))?,
             limits: Limits::decode(&mut body)?,
+            terminal: body.flag()?,
             confinement: body.maybe(Confinement::decode)?,
         };
         body.is_done().then_some(order)
     }
+}
+
+impl Expectation {
+    /// The byte that announces it, length and fields.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut body = Writer::default();
+        self.0.encode(&mut body);
+        [vec![EXPECT], with_length(&body.into_bytes())].concat()
+    }
+
+    /// Reads what follows the byte.
+    pub(super) fn read(source: &mut impl Read) -> std::io::Result<Self> {
+        let body = read_body(source)?;
+        let mut body = Reader::new(&body);
+        let expected = Confinement::decode(&mut body).filter(|_| body.is_done());
+        expected.map(Self).ok_or_else(|| std::io::Error::other("expectation is damaged"))
+    }
+}
+
+fn with_length(body: &[u8]) -> Vec<u8> {
+    [&(body.len() as u32).to_be_bytes(), body].concat()
+}
+
+fn read_body(source: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut length = [0; 4];
+    source.read_exact(&mut length)?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > MAX_ORDER {
+        return Err(std::io::Error::other("order is too long"));
+    }
+    let mut body = vec![0; length];
+    source.read_exact(&mut body)?;
+    Ok(body)
 }
 
 impl Report {
@@ -109,7 +145,8 @@ impl Report {
             Self::Started(pid, held) => {
                 format!("started {pid} {} {}", held.level.name(), held.missing.join("; "))
             }
-            Self::Failed(reason) => format!("failed {reason}"),
+            // Zero is nobody's number.
+            Self::Failed(number, reason) => format!("failed {} {reason}", number.unwrap_or(0)),
             Self::Refused(reason) => format!("refused {reason}"),
             Self::Exited(status) => format!("exited {status}"),
             Self::Killed(signal) => format!("killed {signal}"),
@@ -128,7 +165,11 @@ impl Report {
                 let missing = parts.next()?.split("; ").filter(|text| !text.is_empty());
                 Self::Started(pid, Held { level, missing: missing.map(str::to_owned).collect() })
             }
-            "failed" => Self::Failed(rest.to_owned()),
+            "failed" => {
+                let (number, reason) = rest.split_once(' ')?;
+                let number = Some(number.parse().ok()?).filter(|number| *number != 0);
+                Self::Failed(number, reason.to_owned())
+            }
             "refused" => Self::Refused(rest.to_owned()),
             "exited" => Self::Exited(rest.parse().ok()?),
             "killed" => Self::Killed(rest.parse().ok()?),
@@ -157,6 +198,7 @@ mod tests {
                 oom_score: Some(500),
                 ..Limits::default()
             },
+            terminal: true,
             confinement: Some(Confinement {
                 required: true,
                 roads: vec![Road::Namespaces, Road::Bubblewrap("/usr/bin/bwrap".into()), Road::Landlock],
@@ -175,6 +217,16 @@ mod tests {
         assert_eq!(Order::read(&mut &full().encode()[..]).unwrap(), full());
         let bare = Order { program: "p".into(), ..Order::default() };
         assert_eq!(Order::read(&mut &bare.encode()[..]).unwrap(), bare);
+    }
+
+    #[test]
+    fn expectations_survive_the_way_and_damaged_ones_are_refused() {
+        let expectation = Expectation(full().confinement.unwrap());
+        let bytes = expectation.encode();
+        assert_eq!((bytes[0], Expectation::read(&mut &bytes[1..]).unwrap()), (EXPECT, expectation));
+        for end in 1..bytes.len() {
+            assert!(Expectation::read(&mut &bytes[1..end]).is_err(), "cut at {end}");
+        }
     }
 
     #[test]
@@ -200,7 +252,8 @@ mod tests {
             Report::Started(7, held(Level::None, &[])),
             Report::Started(7, held(Level::Isolated, &[])),
             Report::Started(8, held(Level::Partial, &["no signals", "no truncation"])),
-            Report::Failed("no such file".into()),
+            Report::Failed(Some(2), "no such file".into()),
+            Report::Failed(None, "".into()),
             Report::Refused("no namespaces".into()),
             Report::Exited(3),
             Report::Killed(9),

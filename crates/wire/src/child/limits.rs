@@ -3,6 +3,8 @@
 //! The keeper sets these on itself before it starts the program, which inherits them; they bind the keeper too,
 //! so none may be smaller than what a keeper needs to start it.
 
+use std::path::Path;
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::codec::{Reader, Writer};
@@ -21,7 +23,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub(super) fn apply(&self) -> std::io::Result<()> {
+    /// Sets them on the calling process, which finds itself below `proc`.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(unused_variables, reason = "only Linux lists processes there")
+    )]
+    pub(super) fn apply(&self, proc: &Path) -> std::io::Result<()> {
         let all =
             [(Resource::Core, self.core), (Resource::As, self.memory), (Resource::Nproc, self.processes)];
         for (resource, limit) in all {
@@ -33,8 +40,8 @@ impl Limits {
         #[cfg(target_os = "linux")]
         if let Some(score) = self.oom_score {
             // Somebody may have made us an earlier victim already; that is not undone.
-            let file = "/proc/self/oom_score_adj";
-            let now: i32 = std::fs::read_to_string(file)?.trim().parse().unwrap_or(0);
+            let file = proc.join("self/oom_score_adj");
+            let now: i32 = std::fs::read_to_string(&file)?.trim().parse().unwrap_or(0);
             if now < i32::from(score) {
                 std::fs::write(file, score.to_string())?;
             }

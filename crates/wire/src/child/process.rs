@@ -4,6 +4,7 @@ use std::fmt;
 use std::pin::pin;
 use std::time::Duration;
 
+use signal_hook::low_level::signal_name;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -11,7 +12,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::confine::Held;
-use super::control::{KILL, Report, TERMINATE};
+use super::control::{INTERRUPT, KILL, Report, TERMINATE};
 use super::spawn::read_report;
 use super::stderr::StderrTail;
 use super::sweep::ProcessMark;
@@ -44,7 +45,10 @@ impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(code) => write!(f, "exit status {code}"),
-            Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::Signal(signal) => match signal_name(*signal) {
+                Some(name) => write!(f, "signal {signal} ({name})"),
+                None => write!(f, "signal {signal}"),
+            },
             Self::Lost => f.write_str("unknown end"),
         }
     }
@@ -122,6 +126,15 @@ impl Child {
         self.stdout.take().zip(self.stderr.take())
     }
 
+    /// The program's stdin, stdout and stderr, once, if it was started with them [apart](super::Streams::Apart).
+    pub fn take_all(&mut self) -> Option<(Sender, Receiver, Receiver)> {
+        if self.stdin.is_none() || self.stderr.is_none() {
+            return None;
+        }
+        let (stdin, stdout) = self.stdin.take().zip(self.stdout.take())?;
+        Some((stdin, stdout, self.stderr.take()?))
+    }
+
     /// Closes the program's stdin if no connection has taken it.
     pub fn close_input(&mut self) {
         self.stdin = None;
@@ -172,6 +185,11 @@ impl Child {
         Ended { name: self.name.clone(), exit, stderr: self.tail.lines() }
     }
 
+    /// Sends SIGINT to the program's group.
+    pub async fn interrupt(&mut self) {
+        self.order(INTERRUPT).await;
+    }
+
     /// Sends SIGTERM to the program's group.
     pub async fn terminate(&mut self) {
         self.order(TERMINATE).await;
@@ -213,11 +231,10 @@ pub(super) fn watch(
         };
         ended.send_replace(Some(exit));
         tracing::debug!(child = %name, pid, %exit, "ended");
-        // What a keeper does afterwards is about itself alone, and its namespaces take their time to go.
-        let ended = match read_report(&mut reports).await {
-            Ok(Some(Report::Cleared)) => None,
-            _ => Some(ended),
-        };
+        let cleared = matches!(read_report(&mut reports).await, Ok(Some(Report::Cleared)));
+        // What a keeper does afterwards is about itself alone, and its namespaces take their time to go. One that did
+        // not say so may have left somebody behind until it has gone itself.
+        let ended = Some(ended).filter(|_| !cleared);
         if let Err(error) = keeper.wait().await {
             tracing::warn!(child = %name, %error, "keeper cannot be reaped");
         }
@@ -239,5 +256,36 @@ async fn first_report(
             next();
             report.await
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Stdio;
+
+    use tokio::net::UnixStream;
+
+    use super::*;
+
+    /// Whatever is waited for comes at once; a busy machine gets much more.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    #[expect(clippy::disallowed_methods, reason = "plays a keeper, and goes with the test")]
+    async fn nobody_waits_for_a_keeper_that_has_told_all() {
+        let mut keeper =
+            tokio::process::Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        // It stays for as long as we hold this.
+        let held = keeper.stdin.take().unwrap();
+        let pid = i32::try_from(keeper.id().unwrap()).unwrap();
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let (reports, _orders) = ours.into_split();
+        let mut exit = watch("program".to_owned(), pid, keeper, BufReader::new(reports), || {});
+        let told = format!("{}{}", Report::Exited(3).to_line(), Report::Cleared.to_line());
+        theirs.write_all(told.as_bytes()).await.unwrap();
+        let gone = async { while exit.changed().await.is_ok() {} };
+        tokio::time::timeout(PATIENCE, gone).await.expect("it is gone while its keeper is there");
+        assert_eq!(*exit.borrow(), Some(Exit::Code(3)));
+        drop(held);
     }
 }

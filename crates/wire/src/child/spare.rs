@@ -5,8 +5,9 @@
 //! a [`Keeper`] may keep one such pair ready: made beside a program that takes its time, or when it has ended, and given
 //! to the next one.
 //!
-//! Knows that a pair is waiting and whether it is still good. Refuses to know what it will run: what the program may
-//! reach is told to the keeper inside with the order, as to any other.
+//! Knows that a pair is waiting and whether it is still good, and tells it what the last program could reach, so that
+//! it can prepare for another like it. Refuses to know what it will run: what the program may reach is told to the
+//! keeper inside with the order, as to any other.
 //!
 //! What always holds:
 //! - there is at most one, and nobody gets one that another has used;
@@ -21,6 +22,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use tokio::process::Child;
 
+use super::confine::Confinement;
 use super::spec::Keeper;
 
 /// Commands of one task follow each other within seconds. Longer, and two processes would wait for nothing.
@@ -120,18 +122,19 @@ impl Spare {
 
 /// Makes one ready for whoever comes next, if `keeper` keeps one. Nobody waits for this, so nobody is told when it
 /// fails: the next program's own start tells what is wrong.
-pub(super) fn prepare(keeper: &Keeper, word: u8) {
+pub(super) fn prepare(keeper: &Keeper, word: u8, expected: &Arc<Confinement>) {
     let Some(spare) = keeper.spare.clone().filter(|spare| spare.is_wanted()) else { return };
-    let keeper = keeper.clone();
+    let (keeper, expected) = (keeper.clone(), expected.clone());
     // To start a program takes a millisecond, in which a thread can do nothing else.
     tokio::task::spawn_blocking(move || {
-        let made = super::spawn::start_isolating_keeper(&keeper, word);
+        let made = super::spawn::start_isolating_keeper(&keeper, word, Some(&expected));
         spare.put(made.inspect_err(|error| tracing::debug!(%error, "no keeper could be made ready")).ok());
     });
 }
 
-/// Whether nothing came over the socket: a keeper has nothing to say before its order, and one that is gone closes it.
-fn is_silent(socket: &UnixStream) -> bool {
+/// Whether nothing came over the socket and it is open: a keeper has nothing to say before its order, and one that is gone
+/// closes it.
+pub(super) fn is_silent(socket: &UnixStream) -> bool {
     matches!(recv(socket, &mut [0_u8], RecvFlags::PEEK | RecvFlags::DONTWAIT), Err(Errno::AGAIN))
 }
 

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -17,14 +18,18 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::Command;
 
 use super::confine::{Confinement, Held, Level, Road, bubblewrap_arguments};
-use super::control::{ISOLATE, ISOLATE_ONLINE, Order, PIPES, Report};
+use super::control::{Expectation, ISOLATE, ISOLATE_ONLINE, Order, PIPES, Report};
 use super::process::{Child, Exit};
 use super::spare::{self, Ready};
 use super::spec::{ChildSpec, Environment, Keeper, Streams};
 use super::stderr::{self, StderrTail};
+use super::terminal;
 
 /// A keeper answers within milliseconds; one that is silent for this long is not going to.
 const START_LIMIT: Duration = Duration::from_secs(10);
+
+/// Fits into a socket's buffer, so that nobody waits for a keeper to read it. A longer one is not told.
+const LONGEST_EXPECTATION: usize = 64 * 1024;
 
 /// Why a program could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +41,8 @@ pub enum SpawnError {
         program: String,
         /// What the system said.
         reason: String,
+        /// The system's number for it, if it has one.
+        number: Option<i32>,
     },
     /// The keeper could not be started or spoken to.
     #[error("cannot start a keeper for `{program}`")]
@@ -108,7 +115,7 @@ async fn attempt(
 ) -> Result<Child, SpawnError> {
     let program = spec.program.to_string_lossy().into_owned();
     let keeper_failed = |source| SpawnError::Keeper { program: program.clone(), source };
-    let (ends, given) = Pipes::new(spec.streams).map_err(keeper_failed)?;
+    let (ends, given) = Ends::new(spec.streams).map_err(keeper_failed)?;
     let word = confinement.as_ref().and_then(word_for);
     let (process, ours) = match word {
         Some(word) => isolating_keeper(keeper, word, &given).map_err(keeper_failed)?,
@@ -122,21 +129,22 @@ async fn attempt(
     drop(given);
     let has_own_root = confinement.as_ref().is_some_and(|held| held.roads.iter().any(Road::has_own_root));
     let mut line = Line::new(ours).map_err(keeper_failed)?;
+    let likely = word.zip(confinement.clone().map(Arc::new));
     let (pid, held) = line.begin(&program, &order_of(spec, confinement)).await?;
     // Inside, process numbers are others; the keeper we started is the one we can see.
     let keeper_pid = process.id().and_then(|pid| i32::try_from(pid).ok());
     let pid = keeper_pid.filter(|_| has_own_root).unwrap_or(pid);
 
     let tail = StderrTail::default();
-    let (stderr, drained) = match spec.streams {
-        Streams::Output => (Some(ends.stderr), None),
-        Streams::Conversation => {
-            let drain = stderr::drain(spec.name.clone(), ends.stderr, tail.clone(), spec.on_stderr.clone());
+    let (stderr, drained) = match (spec.streams, ends.stderr) {
+        (Streams::Conversation, Some(stderr)) => {
+            let drain = stderr::drain(spec.name.clone(), stderr, tail.clone(), spec.on_stderr.clone());
             (None, Some(tokio::spawn(drain)))
         }
+        (_, stderr) => (stderr, None),
     };
     let keeper = keeper.clone();
-    let next = move || word.into_iter().for_each(|word| spare::prepare(&keeper, word));
+    let next = move || likely.iter().for_each(|(word, expected)| spare::prepare(&keeper, *word, expected));
     let exit = super::process::watch(spec.name.clone(), pid, process, line.reports, next);
     tracing::debug!(child = %spec.name, pid, %program, held = held.level.name(), "started");
     Ok(Child {
@@ -144,7 +152,7 @@ async fn attempt(
         pid,
         held,
         stdin: ends.stdin,
-        stdout: Some(ends.stdout),
+        stdout: ends.stdout,
         stderr,
         tail,
         orders: line.orders,
@@ -179,7 +187,9 @@ impl Line {
         };
         match tokio::time::timeout(START_LIMIT, begin).await {
             Ok(Ok(Some(Report::Started(pid, held)))) => Ok((pid, held)),
-            Ok(Ok(Some(Report::Failed(reason)))) => Err(SpawnError::Program { program, reason }),
+            Ok(Ok(Some(Report::Failed(number, reason)))) => {
+                Err(SpawnError::Program { program, reason, number })
+            }
             Ok(Ok(Some(Report::Refused(reason)))) => Err(SpawnError::Unconfined { program, reason }),
             Ok(Err(source)) => Err(SpawnError::Keeper { program, source }),
             Ok(Ok(_)) | Err(_) => Err(SpawnError::Silent { program }),
@@ -187,30 +197,38 @@ impl Line {
     }
 }
 
-/// Our ends of a program's pipes.
-struct Pipes {
+/// Our ends of a program's pipes, or of its terminal.
+struct Ends {
     stdin: Option<Sender>,
-    stdout: Receiver,
-    stderr: Receiver,
+    stdout: Option<Receiver>,
+    stderr: Option<Receiver>,
 }
 
-impl Pipes {
+impl Ends {
     /// Our ends, and those to give away: stdin, stdout and stderr.
     fn new(streams: Streams) -> std::io::Result<(Self, [OwnedFd; 3])> {
+        if let Streams::Terminal(size) = streams {
+            let (ours, end) = terminal::open(size)?;
+            // Neither is a pipe, and both are used like one.
+            let stdin = Some(Sender::from_owned_fd_unchecked(ours.try_clone()?)?);
+            let stdout = Some(Receiver::from_owned_fd_unchecked(ours)?);
+            let given = [end.try_clone()?, end.try_clone()?, end];
+            return Ok((Self { stdin, stdout, stderr: None }, given));
+        }
         let (stdout, stdout_end) = std::io::pipe()?;
         let (stderr, stderr_end) = std::io::pipe()?;
         widen(&stdout_end);
         let (stdin, stdin_end) = match streams {
-            Streams::Conversation => {
+            Streams::Conversation | Streams::Apart => {
                 let (stdin_end, stdin): (PipeReader, PipeWriter) = std::io::pipe()?;
                 widen(&stdin);
                 (Some(Sender::from_owned_fd(stdin.into())?), OwnedFd::from(stdin_end))
             }
             // An empty pipe is not the same: programs take a pipe for something to read.
-            Streams::Output => (None, OwnedFd::from(File::open("/dev/null")?)),
+            Streams::Output | Streams::Terminal(_) => (None, OwnedFd::from(File::open("/dev/null")?)),
         };
-        let stdout = Receiver::from_owned_fd(stdout.into())?;
-        let stderr = Receiver::from_owned_fd(stderr.into())?;
+        let stdout = Some(Receiver::from_owned_fd(stdout.into())?);
+        let stderr = Some(Receiver::from_owned_fd(stderr.into())?);
         Ok((Self { stdin, stdout, stderr }, [stdin_end, stdout_end.into(), stderr_end.into()]))
     }
 }
@@ -248,18 +266,25 @@ fn isolating_keeper(
         }
         tokio::spawn(ready.dismiss());
     }
-    let fresh = start_isolating_keeper(keeper, word)?;
+    let fresh = start_isolating_keeper(keeper, word, None)?;
     hand_over(&fresh.socket, given)?;
     Ok((fresh.process, fresh.socket))
 }
 
-/// Starts a keeper and has it make namespaces.
-pub(super) fn start_isolating_keeper(keeper: &Keeper, word: u8) -> std::io::Result<Ready> {
+/// Starts a keeper and has it make namespaces. If its order is still to come, it is told what that may ask for.
+pub(super) fn start_isolating_keeper(
+    keeper: &Keeper,
+    word: u8,
+    expected: Option<&Confinement>,
+) -> std::io::Result<Ready> {
     let (ours, theirs) = StdUnixStream::pair()?;
     let mut command = bare_command(keeper);
     command.env_clear();
     let process = over(theirs, command)?;
-    std::io::Write::write_all(&mut &ours, &[word])?;
+    let mut words = vec![word];
+    let expected = expected.map(|expected| Expectation(expected.clone()).encode());
+    words.extend(expected.filter(|bytes| bytes.len() <= LONGEST_EXPECTATION).into_iter().flatten());
+    std::io::Write::write_all(&mut &ours, &words)?;
     Ok(Ready::new(process, ours, word))
 }
 
@@ -336,6 +361,7 @@ fn order_of(spec: &ChildSpec, confinement: Option<Confinement>) -> Order {
         cwd: spec.cwd.clone(),
         environment,
         limits: spec.limits,
+        terminal: matches!(spec.streams, Streams::Terminal(_)),
         confinement,
     }
 }
@@ -352,7 +378,7 @@ impl From<Report> for Exit {
         match report {
             Report::Exited(code) => Self::Code(code),
             Report::Killed(signal) => Self::Signal(signal),
-            Report::Started(..) | Report::Failed(_) | Report::Refused(_) | Report::Cleared => Self::Lost,
+            Report::Started(..) | Report::Failed(..) | Report::Refused(_) | Report::Cleared => Self::Lost,
         }
     }
 }

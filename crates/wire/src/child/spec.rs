@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::confine::Confinement;
 use super::limits::Limits;
 use super::spare::Spare;
+use super::terminal::TerminalSize;
 
 /// How to start the keeper: our own executable and the hidden subcommand that calls [`super::keep`].
 #[derive(Debug, Clone)]
@@ -76,6 +77,12 @@ pub enum Streams {
     /// No input, and two streams of output to be read as they come
     /// ([`Child::take_output`](super::Child::take_output)).
     Output,
+    /// Three pipes, and all of them the caller's ([`Child::take_all`](super::Child::take_all)).
+    Apart,
+    /// A terminal of its own for all three ([`Child::take_streams`](super::Child::take_streams)): lines are edited by
+    /// the system, nothing is echoed, and a line ends as the program wrote it. When the program and all below it are
+    /// gone, reading fails (`EIO`); that is the end. For programs that are not held in.
+    Terminal(TerminalSize),
 }
 
 /// Somebody who wants to hear every line of a program's stderr.
@@ -127,6 +134,12 @@ impl ChildSpec {
     /// The same with nothing on stdin, and both outputs for the caller to read.
     pub fn output_only(mut self) -> Self {
         self.streams = Streams::Output;
+        self
+    }
+
+    /// The same with other streams.
+    pub fn streams(mut self, streams: Streams) -> Self {
+        self.streams = streams;
         self
     }
 

@@ -22,6 +22,8 @@ pub enum StopStep {
     Wait,
     /// Close its stdin.
     CloseInput,
+    /// Send SIGINT to its group.
+    Interrupt,
     /// Send SIGTERM to its group.
     Terminate,
     /// Send SIGKILL to its group.
@@ -111,6 +113,7 @@ impl Child {
                         close();
                     }
                 }
+                StopStep::Interrupt => self.interrupt().await,
                 StopStep::Terminate => self.terminate().await,
                 StopStep::Kill => self.kill().await,
             }

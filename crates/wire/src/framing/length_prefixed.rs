@@ -72,6 +72,52 @@ impl LengthPrefixed {
         self.layout
     }
 
+    /// Writes a frame whose body is written straight into its place: nothing is copied unless it is compressed. On an
+    /// error the target is as it was.
+    ///
+    /// # Errors
+    /// Those of the body's writer, and [`FrameError`] for a body that is empty or too large.
+    pub fn encode_with(
+        &mut self,
+        target: &mut BytesMut,
+        write: impl FnOnce(&mut BytesMut) -> Result<(), FrameError>,
+    ) -> Result<(), FrameError> {
+        let start = target.len();
+        let done = self.put_with(start, target, write);
+        if done.is_err() {
+            target.truncate(start);
+        }
+        done
+    }
+
+    fn put_with(
+        &mut self,
+        start: usize,
+        target: &mut BytesMut,
+        write: impl FnOnce(&mut BytesMut) -> Result<(), FrameError>,
+    ) -> Result<(), FrameError> {
+        let is_tagged = self.layout == Some(Layout::Tagged);
+        target.put_i32(0);
+        if is_tagged {
+            target.put_u8(NOT_COMPRESSED);
+        }
+        let begin = target.len();
+        write(target)?;
+        let length = target.len() - begin;
+        let is_small = self.compress_from.is_none_or(|from| length < from);
+        if length == 0 || length > self.max_stored || (is_tagged && !is_small) {
+            // Refused or compressed there.
+            let body = target.split_off(begin);
+            target.truncate(start);
+            return self.encode(&body, target);
+        }
+        let stored = length + usize::from(is_tagged);
+        let prefix = i32::try_from(stored)
+            .map_err(|_| FrameError::TooLarge { declared: stored as u64, limit: i32::MAX as u64 })?;
+        target[start..start + PREFIX].copy_from_slice(&prefix.to_be_bytes());
+        Ok(())
+    }
+
     fn read_prefix(&self, source: &mut BytesMut) -> Result<Option<usize>, FrameError> {
         if source.len() < PREFIX {
             return Ok(None);

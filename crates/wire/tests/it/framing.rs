@@ -301,6 +301,37 @@ fn large_tagged_frames_are_compressed_and_small_ones_are_not() {
 }
 
 #[test]
+fn a_body_written_in_its_place_makes_the_same_frame_or_leaves_nothing() {
+    let codecs = [
+        LengthPrefixed::plain(100),
+        LengthPrefixed::tagged(100, 3000),
+        LengthPrefixed::tagged(100, 3000).compress_from(50),
+    ];
+    for (codec, length) in
+        codecs.iter().flat_map(|codec| [0, 1, 49, 50, 100, 101, 2000, 3001].map(|n| (codec, n)))
+    {
+        let body = vec![b'a'; length];
+        let (mut copied, mut placed) = (BytesMut::from("before"), BytesMut::from("before"));
+        let expected = codec.clone().encode(&body, &mut copied).map_err(|error| error.to_string());
+        let done = codec.clone().encode_with(&mut placed, |target| {
+            target.extend_from_slice(&body);
+            Ok(())
+        });
+        assert_eq!(
+            (done.map_err(|error| error.to_string()), placed),
+            (expected, copied),
+            "{codec:?} {length}"
+        );
+    }
+    let mut target = BytesMut::from("before");
+    let failed = LengthPrefixed::plain(100).encode_with(&mut target, |target| {
+        target.extend_from_slice(b"half");
+        Err(FrameError::NotPositive { declared: 7 })
+    });
+    assert!(failed.is_err() && target == "before");
+}
+
+#[test]
 fn the_first_frame_shows_the_layout_and_answers_follow_it() {
     for (first, layout) in [
         ([&2i32.to_be_bytes()[..], b"{}"].concat(), Layout::Plain),

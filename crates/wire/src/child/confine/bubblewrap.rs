@@ -24,7 +24,7 @@ pub(in crate::child) fn arguments(
         line.add(["--unshare-net"]);
     }
     line.add(["--dev", "/dev", "--proc", "/proc"]);
-    let plan = plan::make(confinement);
+    let plan = plan::make(confinement, Path::new("/"));
     for (path, place) in &plan.places {
         match place {
             Place::Same { write: true, .. } => line.paths("--bind", path, path),

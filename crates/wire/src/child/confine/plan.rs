@@ -26,6 +26,8 @@ const NOT_OWN: &str = "/dev/shm";
 /// The places of a root.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
+    /// Where the system's root is seen. Paths are those below it, and so are absolute links.
+    system: PathBuf,
     /// In the order in which they are made: what lies inside comes after.
     pub(super) places: BTreeMap<PathBuf, Place>,
     /// What was asked for and cannot be had this way.
@@ -45,9 +47,9 @@ pub(super) enum Place {
     Link(PathBuf),
 }
 
-/// Plans a root.
-pub(super) fn make(confinement: &Confinement) -> Plan {
-    let mut plan = Plan { places: BTreeMap::new(), missing: Vec::new() };
+/// Plans a root, by the system's root as it is seen at `system`.
+pub(super) fn make(confinement: &Confinement, system: &Path) -> Plan {
+    let mut plan = Plan { system: system.to_owned(), places: BTreeMap::new(), missing: Vec::new() };
     for grant in &confinement.grants {
         if let Err(error) = plan.grant(grant) {
             plan.missing.push(format!("`{}` is not granted: {error}", grant.path.display()));
@@ -55,7 +57,7 @@ pub(super) fn make(confinement: &Confinement) -> Plan {
     }
     for path in &confinement.temporary {
         if let Ok(path) = plan.resolve(path)
-            && path.is_dir()
+            && below(system, &path).is_dir()
         {
             plan.places.entry(path).or_insert(Place::Empty { write: true });
         }
@@ -79,6 +81,19 @@ impl Plan {
         })
     }
 
+    /// The part of it that does not change from one program to the next: what cannot be written, and what is empty.
+    /// The rest may be gone with the program it was made for.
+    pub(super) fn lasting(&self) -> Self {
+        let is_written = |place: Option<&Place>| matches!(place, Some(Place::Same { write: true, .. }));
+        let lasts = |path: &Path| !path.ancestors().any(|above| is_written(self.places.get(above)));
+        let places = self.places.iter().filter(|(path, _)| lasts(path));
+        Self {
+            system: self.system.clone(),
+            places: places.map(|(path, place)| (path.clone(), place.clone())).collect(),
+            missing: Vec::new(),
+        }
+    }
+
     fn grant(&mut self, grant: &Grant) -> io::Result<()> {
         let path = match self.resolve(&grant.path) {
             Ok(path) => path,
@@ -87,8 +102,8 @@ impl Plan {
         };
         if path == Path::new("/") {
             // The new root cannot be the old one; all that is in it can.
-            for entry in path.read_dir()? {
-                self.grant(&Grant { path: entry?.path(), ..grant.clone() })?;
+            for entry in self.system.read_dir()? {
+                self.grant(&Grant { path: path.join(entry?.file_name()), ..grant.clone() })?;
             }
             return Ok(());
         }
@@ -106,9 +121,9 @@ impl Plan {
     fn seal(&mut self, path: &Path) {
         let Some((granted, Place::Same { write: true, execute })) = self.around_or_at(path) else { return };
         let (granted, execute) = (granted.to_owned(), *execute);
-        if path.canonicalize().ok().as_deref() != Some(path) {
+        if real_path(&self.system, path, |_, _| {}).ok().as_deref() != Some(path) {
             // A link could be replaced, and what is not there could be made.
-            let what = if path.symlink_metadata().is_ok() {
+            let what = if below(&self.system, path).symlink_metadata().is_ok() {
                 "there is a link on its way"
             } else {
                 "it does not exist"
@@ -133,19 +148,24 @@ impl Plan {
 
     fn hide(&mut self, path: &Path) {
         // What is not there has nothing to hide.
-        let Ok(path) = path.canonicalize() else { return };
-        let place = if path.is_dir() { Place::Empty { write: false } } else { Place::Blank };
+        let Ok(path) = real_path(&self.system, path, |_, _| {}) else { return };
+        let place =
+            if below(&self.system, &path).is_dir() { Place::Empty { write: false } } else { Place::Blank };
         self.places.insert(path, place);
     }
 
-    /// Leaves out what is there anyhow: links in what is shown or made new, and hidden paths in what is not shown.
+    /// Leaves out what is there anyhow: links in what is shown or made new, hidden paths in what is not shown, and what
+    /// is to be read in something that is shown in the same way.
     fn prune(&mut self) {
         let superfluous = |(path, place): (&PathBuf, &Place)| {
-            let shown = matches!(self.around(path), Some((_, Place::Same { .. })));
+            let around = self.around(path).map(|(_, place)| place);
+            let shown = matches!(around, Some(Place::Same { .. }));
             match place {
                 Place::Link(_) => shown || is_own(path),
                 Place::Blank | Place::Empty { write: false } => !shown,
-                Place::Same { .. } | Place::Empty { write: true } => false,
+                // Where something can be written, a place of its own keeps it from being moved away.
+                Place::Same { write: false, .. } => around == Some(place),
+                Place::Same { write: true, .. } | Place::Empty { write: true } => false,
             }
         };
         let paths: Vec<PathBuf> =
@@ -157,34 +177,48 @@ impl Plan {
 
     /// The real path, with every link on the way noted as a place.
     fn resolve(&mut self, path: &Path) -> io::Result<PathBuf> {
-        let mut ahead: VecDeque<OsString> = names(path);
-        let mut real = PathBuf::from("/");
-        let mut links = 0;
-        while let Some(name) = ahead.pop_front() {
-            if name == ".." {
-                real.pop();
-                continue;
-            }
-            let next = real.join(&name);
-            if !next.symlink_metadata()?.is_symlink() {
-                real = next;
-                continue;
-            }
-            links += 1;
-            if links > MOST_LINKS {
-                return Err(io::Error::other("too many links"));
-            }
-            let target = next.read_link()?;
-            for name in names(&target).into_iter().rev() {
-                ahead.push_front(name);
-            }
-            if target.is_absolute() {
-                real = PathBuf::from("/");
-            }
-            self.places.entry(next).or_insert(Place::Link(target));
-        }
-        Ok(real)
+        let places = &mut self.places;
+        real_path(&self.system, path, |link, target| {
+            places.entry(link).or_insert(Place::Link(target));
+        })
     }
+}
+
+/// A path in the root that is seen at `system`, without the links on its way. Each is told, with where it leads.
+fn real_path(system: &Path, path: &Path, mut on_link: impl FnMut(PathBuf, PathBuf)) -> io::Result<PathBuf> {
+    let mut ahead: VecDeque<OsString> = names(path);
+    let mut real = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(name) = ahead.pop_front() {
+        if name == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&name);
+        let seen = below(system, &next);
+        if !seen.symlink_metadata()?.is_symlink() {
+            real = next;
+            continue;
+        }
+        links += 1;
+        if links > MOST_LINKS {
+            return Err(io::Error::other("too many links"));
+        }
+        let target = seen.read_link()?;
+        for name in names(&target).into_iter().rev() {
+            ahead.push_front(name);
+        }
+        if target.is_absolute() {
+            real = PathBuf::from("/");
+        }
+        on_link(next, target);
+    }
+    Ok(real)
+}
+
+/// An absolute path as it is seen where its root is at `root`.
+pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
 fn is_own(path: &Path) -> bool {
@@ -217,7 +251,7 @@ mod tests {
             std::fs::write(home.join(path), "").unwrap();
         }
         std::os::unix::fs::symlink("real", home.join("link")).unwrap();
-        let plan = make(&confine(&home));
+        let plan = make(&confine(&home), Path::new("/"));
         let mut text = String::new();
         for (path, place) in plan.places {
             writeln!(text, "{} {place:?}", path.display()).unwrap();
@@ -279,7 +313,7 @@ mod tests {
                 grants: vec![Grant::read(home), Grant::read(home.join("link/file"))],
                 ..Confinement::default()
             },
-            "~ Same { write: false, execute: true }\n~/real/file Same { write: false, execute: true }",
+            "~ Same { write: false, execute: true }",
         );
     }
 
@@ -357,6 +391,76 @@ mod tests {
             },
             "~ Same { write: false, execute: true }\n~/data Empty { write: false }",
         );
+    }
+
+    #[test]
+    fn what_is_shown_in_the_same_way_already_needs_no_place() {
+        check(
+            |home| Confinement {
+                grants: vec![
+                    Grant::read(home.join("tools")),
+                    Grant::read(home.join("tools/bin")),
+                    Grant::read(home.join("data")),
+                    Grant::read(home.join("data/keys")).no_execute(),
+                    Grant::read(home.join("data/token")),
+                ],
+                hidden: vec![home.join("data/keys")],
+                ..Confinement::default()
+            },
+            "~/data Same { write: false, execute: true }\n\
+             ~/data/keys Empty { write: false }\n\
+             ~/tools Same { write: false, execute: true }",
+        );
+    }
+
+    #[test]
+    fn what_lasts_is_neither_written_nor_in_something_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().canonicalize().unwrap();
+        for path in ["project/.git", "project/keys", "tools/keys", "temporary/project"] {
+            std::fs::create_dir_all(home.join(path)).unwrap();
+        }
+        let confinement = Confinement {
+            grants: vec![
+                Grant::read(home.join("tools")),
+                Grant::write(home.join("project")),
+                Grant::write(home.join("temporary/project")),
+            ],
+            sealed: vec![home.join("project/.git")],
+            hidden: vec![home.join("project/keys"), home.join("tools/keys")],
+            temporary: vec![home.join("temporary")],
+            ..Confinement::default()
+        };
+        let plan = make(&confinement, Path::new("/"));
+        let names = |plan: &Plan| -> Vec<String> {
+            plan.places.keys().map(|path| path.strip_prefix(&home).unwrap().display().to_string()).collect()
+        };
+        assert_eq!(plan.places.len(), 7, "{:?}", names(&plan));
+        assert_eq!(names(&plan.lasting()), ["temporary", "tools", "tools/keys"]);
+    }
+
+    #[test]
+    fn a_root_seen_elsewhere_is_planned_by_its_own_paths() {
+        let directory = tempfile::tempdir().unwrap();
+        let system = directory.path();
+        std::fs::create_dir_all(system.join("usr/bin")).unwrap();
+        std::fs::create_dir_all(system.join("etc/keys")).unwrap();
+        std::os::unix::fs::symlink("/usr/bin", system.join("bin")).unwrap();
+        let confinement = Confinement {
+            grants: vec![Grant::read("/bin"), Grant::write("/etc")],
+            sealed: vec!["/etc/keys".into(), "/etc/none".into()],
+            ..Confinement::default()
+        };
+        let plan = make(&confinement, system);
+        let read = Place::Same { write: false, execute: true };
+        let expected = [
+            ("/bin", Place::Link("/usr/bin".into())),
+            ("/etc", Place::Same { write: true, execute: true }),
+            ("/etc/keys", read.clone()),
+            ("/usr/bin", read),
+        ];
+        assert_eq!(plan.places, expected.map(|(path, place)| (PathBuf::from(path), place)).into());
+        assert_eq!(plan.missing, ["`/etc/none` can be written: it does not exist"]);
     }
 
     #[test]

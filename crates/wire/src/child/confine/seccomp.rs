@@ -125,20 +125,36 @@ pub(super) enum FilterError {
     Applied(#[from] seccompiler::Error),
 }
 
-/// Filters the calling thread's system calls, and those of all it starts, for good.
-pub(super) fn apply(confinement: &Confinement, own_root: bool) -> Result<(), FilterError> {
-    let processor = std::env::consts::ARCH.try_into().map_err(|_| FilterError::Processor)?;
-    let build = |calls, errno: i32| -> Result<BpfProgram, FilterError> {
-        let errno = SeccompAction::Errno(errno.unsigned_abs());
-        Ok(SeccompFilter::new(calls, SeccompAction::Allow, errno, processor)?.try_into()?)
-    };
-    let refused = build(refused(confinement, own_root)?, EPERM)?;
-    let unknown = build(UNKNOWN.iter().map(|&call| (call, Vec::new())).collect(), ENOSYS)?;
-    #[cfg(target_arch = "x86_64")]
-    apply_filter(&KILL_SHORT_POINTERS)?;
-    apply_filter(&unknown)?;
-    apply_filter(&refused)?;
-    Ok(())
+/// Which filter. Two with the same values refuse the same calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Filter {
+    network: bool,
+    unix_sockets: bool,
+    pub(super) own_root: bool,
+}
+
+impl Filter {
+    /// The one for a program held in like this.
+    pub(super) fn of(confinement: &Confinement, own_root: bool) -> Self {
+        let Confinement { network, unix_sockets, .. } = *confinement;
+        Self { network, unix_sockets, own_root }
+    }
+
+    /// Filters the calling thread's system calls, and those of all it starts, for good.
+    pub(super) fn apply(self) -> Result<(), FilterError> {
+        let processor = std::env::consts::ARCH.try_into().map_err(|_| FilterError::Processor)?;
+        let build = |calls, errno: i32| -> Result<BpfProgram, FilterError> {
+            let errno = SeccompAction::Errno(errno.unsigned_abs());
+            Ok(SeccompFilter::new(calls, SeccompAction::Allow, errno, processor)?.try_into()?)
+        };
+        let refused = build(refused(self)?, EPERM)?;
+        let unknown = build(UNKNOWN.iter().map(|&call| (call, Vec::new())).collect(), ENOSYS)?;
+        #[cfg(target_arch = "x86_64")]
+        apply_filter(&KILL_SHORT_POINTERS)?;
+        apply_filter(&unknown)?;
+        apply_filter(&refused)?;
+        Ok(())
+    }
 }
 
 /// x86-64 has a second table of calls for programs with short pointers, told apart by one bit of the number. The
@@ -163,8 +179,7 @@ const KILL_SHORT_POINTERS: [seccompiler::sock_filter; 4] = {
 
 type Calls = std::collections::BTreeMap<c_long, Vec<SeccompRule>>;
 
-fn refused(confinement: &Confinement, own_root: bool) -> Result<Calls, FilterError> {
-    let Confinement { network, unix_sockets, .. } = *confinement;
+fn refused(Filter { network, unix_sockets, own_root }: Filter) -> Result<Calls, FilterError> {
     let mut calls: Calls = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     if !network && !unix_sockets {
         calls.extend(CONNECTIONS.iter().map(|&call| (call, Vec::new())));

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::Command;
 
 use super::{Confinement, Held, Level, NotStarted};
@@ -10,15 +11,24 @@ use crate::child::spec::Keeper;
 
 const REASON: &str = "this system has no sandbox that we know";
 
+/// Nothing can be made ready.
+#[derive(Debug)]
+pub(in crate::child) enum Ahead {}
+
+pub(in crate::child) fn prepare(_expected: &Confinement) -> Result<Ahead, NotStarted> {
+    Err(NotStarted::Refused(REASON.to_owned()))
+}
+
 pub(in crate::child) fn start(
     mut command: Command,
-    confinement: &Confinement,
+    confinement: Confinement,
     limits: &Limits,
+    _ahead: Option<Ahead>,
 ) -> Result<(u32, Held), NotStarted> {
     if confinement.required {
         return Err(NotStarted::Refused(REASON.to_owned()));
     }
-    limits.apply()?;
+    limits.apply(Path::new("/proc"))?;
     let pid = command.spawn()?.id();
     Ok((pid, Held { level: Level::None, missing: vec![REASON.to_owned()] }))
 }
