@@ -9,10 +9,12 @@ mod health;
 mod index;
 mod model;
 mod page;
+mod plugin;
 mod policy;
 mod problem;
 mod search;
 mod session;
+mod task;
 mod token;
 mod workspace;
 
@@ -27,6 +29,10 @@ pub use model::{
     TestModelResult,
 };
 pub use page::{PageCode, PageCodeParams, PageSession, PageSessionParams};
+pub use plugin::{
+    InstallPluginParams, Plugin, PluginList, PluginParams, PluginScope, PluginState, PluginType,
+    PluginValidation, PluginVariable, TrustParams, TrustReport, TrustedSetting,
+};
 pub use policy::{
     CommandMode, Decision, HardLinks, Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample,
     PolicyLimits, PolicyPreset, PolicyRule, RiskLevel, Sandbox,
@@ -36,6 +42,11 @@ pub use search::{HitKind, SearchHit, SearchResult};
 pub use session::{
     Budget, CreateSessionParams, Event, EventPage, ForkSessionParams, RenameSessionParams, Session,
     SessionModel, SessionPage, SessionStatus, UndoParams, UndoResult,
+};
+pub use task::{
+    AbandonTaskParams, AutoTaskParams, FinishTaskParams, StartTaskParams, Task, TaskAgents, TaskBranch,
+    TaskCheckpoint, TaskCost, TaskDelivery, TaskFinish, TaskHeld, TaskLineStep, TaskList, TaskMetadataParams,
+    TaskPlace, TaskQuestion, TaskStepParams, TaskTextParams, UndoTaskParams, WorkItem, WorkItemPage,
 };
 pub use token::{
     CreateTokenParams, CreatedToken, PairParams, PairResult, PairStartResult, Scope, TokenInfo, TokenList,
@@ -98,6 +109,24 @@ bodies! {
     CreatedToken = "created_token" from SERVER,
     TokenList = "token_list" from SERVER,
     DoctorReport = "doctor_report" from SERVER,
+    PluginList = "plugin_list" from SERVER,
+    Plugin = "plugin" from SERVER,
+    PluginParams = "plugin_params" from CLIENT,
+    PluginValidation = "plugin_validation" from SERVER,
+    InstallPluginParams = "install_plugin_params" from CLIENT,
+    TrustParams = "trust_params" from CLIENT,
+    TrustReport = "trust_report" from SERVER,
+    TaskList = "task_list" from SERVER,
+    Task = "task" from SERVER,
+    StartTaskParams = "start_task_params" from CLIENT,
+    AutoTaskParams = "auto_task_params" from CLIENT,
+    TaskStepParams = "task_step_params" from CLIENT,
+    FinishTaskParams = "finish_task_params" from CLIENT,
+    AbandonTaskParams = "abandon_task_params" from CLIENT,
+    UndoTaskParams = "undo_task_params" from CLIENT,
+    TaskTextParams = "task_text_params" from CLIENT,
+    TaskMetadataParams = "task_metadata_params" from CLIENT,
+    WorkItemPage = "work_item_page" from SERVER,
 }
 
 bodies! {

@@ -43,15 +43,20 @@ pub use context::{
 pub use decode::{DecodeError, ReadFields};
 pub use error::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetails, ServerError};
 pub use http::{
-    BODIES, Budget, CONTROL_VERSION, ChangesParams, ChangesResult, CheckState, CommandMode,
-    CreateSessionParams, CreateTokenParams, CreatedToken, CurrentModel, Decision, DoctorCheck, DoctorReport,
-    ENDPOINTS, Endpoint, Event, EventPage, FieldProblem, ForkSessionParams, HardLinks, Health, HealthChecks,
-    HealthStatus, HitKind, IndexState, IndexStatus, ListedModel, ModelAbility, ModelList, ModelPrice,
-    PageCode, PageCodeParams, PageSession, PageSessionParams, PairParams, PairResult, PairStartResult,
-    Policy, PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule,
-    Problem, ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams,
-    RiskLevel, STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage,
-    SessionStatus, TestModelParams, TestModelResult, TokenInfo, TokenList, UndoParams, UndoResult, Verb,
+    AbandonTaskParams, AutoTaskParams, BODIES, Budget, CONTROL_VERSION, ChangesParams, ChangesResult,
+    CheckState, CommandMode, CreateSessionParams, CreateTokenParams, CreatedToken, CurrentModel, Decision,
+    DoctorCheck, DoctorReport, ENDPOINTS, Endpoint, Event, EventPage, FieldProblem, FinishTaskParams,
+    ForkSessionParams, HardLinks, Health, HealthChecks, HealthStatus, HitKind, IndexState, IndexStatus,
+    InstallPluginParams, ListedModel, ModelAbility, ModelList, ModelPrice, PageCode, PageCodeParams,
+    PageSession, PageSessionParams, PairParams, PairResult, PairStartResult, Plugin, PluginList,
+    PluginParams, PluginScope, PluginState, PluginType, PluginValidation, PluginVariable, Policy,
+    PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule, Problem,
+    ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams, RiskLevel,
+    STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage,
+    SessionStatus, StartTaskParams, Task, TaskAgents, TaskBranch, TaskCheckpoint, TaskCost, TaskDelivery,
+    TaskFinish, TaskHeld, TaskLineStep, TaskList, TaskMetadataParams, TaskPlace, TaskQuestion,
+    TaskStepParams, TaskTextParams, TestModelParams, TestModelResult, TokenInfo, TokenList, TrustParams,
+    TrustReport, TrustedSetting, UndoParams, UndoResult, UndoTaskParams, Verb, WorkItem, WorkItemPage,
     Workspace, WorkspacePage,
 };
 pub use ids::{

@@ -194,6 +194,12 @@ pub struct GetStateResult {
     pub context_percent: Quantity,
     /// Messages in the history, system messages included.
     pub message_count: u64,
+    /// How hard the model is told to think; absent if that is left to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_level: Option<ThinkingLevel>,
+    /// How many tokens it may think with, if it was told a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_thinking_tokens: Option<u64>,
     /// Who is logged in, where a provider has logins. Never holds a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authenticated_user: Option<AuthenticatedUser>,

@@ -14,6 +14,7 @@
 //!   constructor fills both;
 //! - times are [`Timestamp`]s, plain numbers are [`Quantity`]s or whole numbers.
 
+mod absent;
 mod changes;
 mod conversation;
 mod dialect;
@@ -34,6 +35,10 @@ mod table;
 mod tools;
 mod turn;
 
+pub use absent::{
+    AutomodeStatus, AutomodeStatusResult, GetSupportedAgents, GetSupportedAgentsResult, GoalGet, GoalResult,
+    McpReconnectServer, McpSetServers, McpToggleServer, ReloadPlugins, ReloadPluginsResult,
+};
 pub use changes::{
     ApplyError, ChangeType, ChangesAction, ChangesBatchEnd, ChangesBatchEndParams, ChangesBatchStart,
     ChangesBatchStartParams, ChangesBatchUpdate, ChangesBatchUpdateParams, ChangesChoice, ChangesDecision,
@@ -79,14 +84,15 @@ pub use modes::{
 };
 pub use permission::{
     Decision, DecisionName, PermissionAcknowledged, PermissionAcknowledgedParams, PermissionContext,
-    PermissionRequest, PermissionRequestParams, PermissionResponse, PermissionResponseParams, Scope,
+    PermissionRequest, PermissionRequestParams, PermissionResponse, PermissionResponseParams,
+    PermissionResponseResult, Scope,
 };
 pub use quantity::{NotFinite, Quantity, Timestamp};
 pub use session::{
     AgentEnd, AgentEndParams, AgentEndReason, AgentStart, AgentStartParams, EndMarkerType, EndOfTurnMarker,
     Error, ErrorParams, KeepAlive, Ping, PingParams,
 };
-pub use steps::{Step, StepDecision, StepDecisionParams, StepEnd, StepEndParams};
+pub use steps::{Step, StepCall, StepDecision, StepDecisionParams, StepEnd, StepEndParams};
 pub use table::METHODS;
 pub use tools::{
     OutputStream, ToolEnd, ToolEndParams, ToolStart, ToolStartParams, ToolUpdate, ToolUpdateParams,

@@ -34,3 +34,18 @@ pub const CLIENT_REQUEST_PATIENCE: Duration = Duration::from_secs(300);
 
 /// Sessions per page of `autohand.getHistory` when the client names no number.
 pub const HISTORY_PAGE_SIZE: u64 = 20;
+
+/// The longest line that every client library reads. Python's streams give up on a longer one, and the session with it, unless
+/// they are told otherwise. What is told in the course of a turn stays below it, but for what nobody may shorten: a message's
+/// whole content, and files that are shown before they are written.
+pub const CLIENT_LINE_BYTES: usize = 64 * 1024;
+
+/// The longest piece of text in an update, in bytes of JSON. A delta and a thought go together, with room to spare.
+pub const MAX_PIECE_BYTES: usize = 16 * 1024;
+
+/// The most of a tool's output, or of a prompt, that one notification repeats, in bytes of JSON: half a line, since an error
+/// or arguments may stand beside it.
+pub const MAX_OUTPUT_BYTES: usize = 32 * 1024;
+
+/// The longest text among the arguments of a call, in bytes of JSON: a call has two of them at most that are long.
+pub const MAX_ARGUMENT_BYTES: usize = 16 * 1024;

@@ -16,7 +16,21 @@ impl Method for PermissionResponse {
     const NAME: &'static str = "autohand.permissionResponse";
     const ORDER: Order = Order::Urgent;
     type Params = PermissionResponseParams;
-    type Result = SuccessResult;
+    type Result = PermissionResponseResult;
+}
+
+/// Whether an answer was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionResponseResult {
+    /// Whether it was. If not, the question is unknown, expired or answered already; or it is still open, and why is in
+    /// `error`.
+    pub success: bool,
+    /// Why an alternative cannot be taken. The question waits for another answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What holds, if that is less than was asked for: an answer that cannot be remembered holds once. Beyond the specification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<DecisionName>,
 }
 
 /// An answer as clients write it; [`PermissionResponseParams::resolve`] says what it means.

@@ -3,7 +3,7 @@
 use loggia_jsonrpc::{Json, Method, Notification, Order};
 use serde::{Deserialize, Serialize};
 
-use crate::{StepId, SuccessResult, Timestamp, ToolCall};
+use crate::{StepId, SuccessResult, Timestamp, ToolCall, ToolId};
 
 /// A step is done; the turn waits for the client. Sent only where the prompt asked for it.
 #[derive(Debug)]
@@ -36,9 +36,31 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thought: Option<String>,
     /// Which tools it called.
-    pub tool_calls: Vec<ToolCall>,
-    /// What they answered; no client agrees with another on their shape, so they are handed on as they are.
+    pub tool_calls: Vec<StepCall>,
+    /// What they answered; no client agrees with another on their shape, so they are handed on as they are. All that read them
+    /// want the tool's name as `tool`.
     pub tool_results: Vec<Json>,
+}
+
+/// One tool call of a step. Client libraries demand `tool`; `name` is what it is called everywhere else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepCall {
+    /// The call's id.
+    pub id: ToolId,
+    /// The tool.
+    pub name: String,
+    /// The tool once more.
+    pub tool: String,
+    /// Its arguments, an object the tool understands.
+    pub args: Json,
+}
+
+impl From<ToolCall> for StepCall {
+    fn from(call: ToolCall) -> Self {
+        let ToolCall { id, name, args } = call;
+        Self { id, tool: name.clone(), name, args }
+    }
 }
 
 /// Lets the turn go on, or stops it.

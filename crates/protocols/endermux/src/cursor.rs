@@ -4,14 +4,9 @@
 
 /// The byte offset of a cursor from the wire.
 ///
-/// Clamped to the text; a place inside a surrogate pair counts as before it. Existing clients count code points
-/// instead, so a cursor equal to the number of code points counts as the end of the line: that is where a
-/// cursor nearly always is, and the two counts only differ in text with characters outside the basic plane.
+/// Clamped to the text; a place inside a surrogate pair counts as before it.
 pub fn byte_offset(text: &str, cursor: i32) -> usize {
     let Ok(cursor) = usize::try_from(cursor) else { return 0 };
-    if cursor == text.chars().count() {
-        return text.len();
-    }
     let mut units = 0;
     for (offset, character) in text.char_indices() {
         units += character.len_utf16();
@@ -20,6 +15,15 @@ pub fn byte_offset(text: &str, cursor: i32) -> usize {
         }
     }
     text.len()
+}
+
+/// The byte offset of a cursor from a client that may count code points, as existing clients do.
+///
+/// As [`byte_offset`], but a cursor equal to the number of code points counts as the end of the line: that is where a
+/// cursor nearly always is, and the two counts only differ in text with characters outside the basic plane.
+pub fn byte_offset_of_client(text: &str, cursor: i32) -> usize {
+    let is_last = usize::try_from(cursor).is_ok_and(|cursor| cursor == text.chars().count());
+    if is_last { text.len() } else { byte_offset(text, cursor) }
 }
 
 /// The cursor for the wire of a byte offset; an offset inside a character counts as before it.

@@ -23,6 +23,7 @@ mod error;
 mod fault;
 mod hello;
 mod lenient;
+mod log_text;
 mod message;
 mod message_type;
 mod payload;
@@ -45,6 +46,7 @@ pub use epoch::{Epoch, Framing};
 pub use error::DecodeError;
 pub use fault::{Hook, HookFault};
 pub use hello::{Hello, Welcome};
+pub use log_text::write_log;
 pub use message::Message;
 pub use message_type::{Direction, MessageType};
 pub use payload::{

@@ -72,6 +72,31 @@ pub struct WorkUnit {
 }
 
 impl WorkUnit {
+    /// A task of which no more is known than its name and its line.
+    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            id: WorkUnitId(id.into()),
+            external_id: None,
+            external_key: None,
+            task_type: None,
+            provider: None,
+            title: Some(title.into()),
+            description: None,
+            status: None,
+            priority: None,
+            labels: Vec::new(),
+            assignees: Vec::new(),
+            comments: Vec::new(),
+            attachments: Vec::new(),
+            subtasks: Vec::new(),
+            slug: None,
+            source: None,
+            created_at: None,
+            updated_at: None,
+            metadata: None,
+        }
+    }
+
     /// A line to show for the task: its title, or the best name there is.
     pub fn headline(&self) -> &str {
         let named = [&self.title, &self.external_key, &self.external_id];

@@ -15,6 +15,10 @@ pub struct UserMessage {
     /// The editor's state, sent without being asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<EditorContext>,
+    /// Whether nothing may be changed and nothing run in this turn, whatever the policy allows. Beyond the
+    /// specification; a client that does not know it leaves it out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
 }
 
 impl Message for UserMessage {

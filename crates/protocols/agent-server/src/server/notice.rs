@@ -56,6 +56,8 @@ open_words! {
         Continued = "continued",
         /// It ended for good.
         Closed = "closed",
+        /// Something happened to the task that the session is for.
+        Task = "task",
         /// A client came.
         Joined = "joined",
         /// A client went.

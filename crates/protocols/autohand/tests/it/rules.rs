@@ -38,7 +38,8 @@ fn the_table_lists_what_existing_clients_need_beyond_it() {
         "permissionModeSet planModeSet applyFlagSettings modelSet getSupportedCommands getSupportedModels \
          getContextUsage maxThinkingTokensSet setContextCompact directoryAccessResponse \
          directoryAccessAcknowledged stepDecision getHistory getSession session.attach yoloSet yolo.set \
-         getToolsRegistry mcp.listServers mcp.listTools mcp.getServerConfigs"
+         getToolsRegistry mcp.listServers mcp.listTools mcp.getServerConfigs mcp.toggleServer \
+         mcp.reconnectServer mcp.setServers getSupportedAgents reloadPlugins goal.get automode.status"
     );
     let events = names(|row| row.origin == Origin::Peers && row.kind == Kind::Notification);
     assert_eq!(
@@ -109,6 +110,8 @@ fn limits_are_what_clients_count_on() {
     assert_eq!(limits::PERMISSION_ANSWER_LIMIT, Duration::from_secs(3600));
     assert_eq!(limits::PING_INTERVAL, Duration::from_secs(15));
     assert!(limits::EXIT_BUDGET < Duration::from_secs(1));
+    assert_eq!(limits::CLIENT_LINE_BYTES, 65_536);
+    const { assert!(limits::MAX_OUTPUT_BYTES + limits::MAX_ARGUMENT_BYTES < limits::CLIENT_LINE_BYTES) };
 }
 
 /// Says in one word what a line is.

@@ -1,11 +1,16 @@
 //! Cursors: whatever number comes in, a place between two characters comes out.
 
-use loggia_protocol_endermux::cursor::{byte_offset, utf16_cursor, utf16_length};
+use loggia_protocol_endermux::cursor::{byte_offset, byte_offset_of_client, utf16_cursor, utf16_length};
 
-/// Shows where a cursor from the wire lands, as a bar in the text.
+/// Shows where a cursor from the wire lands, as a bar in the text, whoever sends it.
 fn check(text: &str, cursor: i32, expected: &str) {
-    let (before, after) = text.split_at(byte_offset(text, cursor));
-    assert_eq!(format!("{before}|{after}"), expected, "{cursor} in {text}");
+    assert_eq!(shown(text, byte_offset(text, cursor)), expected, "{cursor} in {text}");
+    assert_eq!(shown(text, byte_offset_of_client(text, cursor)), expected, "{cursor} in {text}");
+}
+
+fn shown(text: &str, at: usize) -> String {
+    let (before, after) = text.split_at(at);
+    format!("{before}|{after}")
 }
 
 #[test]
@@ -33,15 +38,24 @@ fn a_cursor_never_splits_a_surrogate_pair() {
     for cursor in -2..30 {
         let text = "é😀 \u{10ffff}x";
         assert!(text.is_char_boundary(byte_offset(text, cursor)));
+        assert!(text.is_char_boundary(byte_offset_of_client(text, cursor)));
     }
 }
 
 #[test]
 fn a_cursor_that_equals_the_number_of_code_points_is_at_the_end() {
     // Existing clients count code points: 10 here, where UTF-16 counts 11.
-    check("say 😀 é al", 10, "say 😀 é al|");
-    check("say 😀 é al", 11, "say 😀 é al|");
-    check("say 😀 é al", 9, "say 😀 é |al");
+    let text = "say 😀 é al";
+    assert_eq!(shown(text, byte_offset_of_client(text, 10)), "say 😀 é al|");
+    check(text, 11, "say 😀 é al|");
+    check(text, 9, "say 😀 é |al");
+}
+
+#[test]
+fn a_client_that_counts_as_it_should_is_taken_at_its_word() {
+    let text = "say 😀 é al";
+    assert_eq!(shown(text, byte_offset(text, 10)), "say 😀 é a|l");
+    assert_eq!(shown("😀😀", byte_offset("😀😀", 2)), "😀|😀");
 }
 
 #[test]
