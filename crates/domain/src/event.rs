@@ -6,8 +6,9 @@
 use crate::{
     Actor, ApprovalAnswer, ApprovalId, AssistantMessage, BatchId, Budget, CallId, CheckpointId, Client,
     CommandSummary, Executor, FileChange, Instruction, JsonText, MessageId, ModelName, ObservedChange,
-    OutputStream, Patch, PatchFailure, PatchId, Plan, Preset, Question, RetrievalStage, Risk, Seq, SessionId,
-    Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnId, Usage, WorkspaceId,
+    OutputStream, OwnInstructions, Patch, PatchFailure, PatchId, Plan, Preset, Question, RetrievalStage,
+    Risk, Seq, SessionId, TaskEvent, Thinking, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnId, Usage,
+    WorkspaceId,
 };
 
 /// One stored fact.
@@ -78,6 +79,20 @@ pub enum EventBody {
         to: ModelName,
         /// Why.
         reason: String,
+    },
+    /// Its model is told something of the session's own.
+    InstructionsChanged {
+        /// What.
+        instructions: OwnInstructions,
+        /// Who changed it.
+        by: Actor,
+    },
+    /// Its model is to think more, or less.
+    ThinkingChanged {
+        /// How much; nothing if that is left to the model.
+        thinking: Option<Thinking>,
+        /// Who changed it.
+        by: Actor,
     },
     /// It ended for good.
     SessionClosed {
@@ -163,6 +178,16 @@ pub enum EventBody {
         /// The answer.
         answer: ApprovalAnswer,
         /// Whose.
+        by: Actor,
+    },
+    /// Somebody who was asked about a call wants it made with other arguments. The answer, a yes, comes with it, after
+    /// it; what follows of the call is about these arguments.
+    CallChanged {
+        /// The call.
+        call: CallId,
+        /// With what it is made.
+        arguments: JsonText,
+        /// Who changed it.
         by: Actor,
     },
     /// A tool began to run.
@@ -272,6 +297,8 @@ pub enum EventBody {
         /// Who ended it, if somebody did: by cancelling it, by closing the session, or by leaving.
         by: Option<Actor>,
     },
+    /// Something happened to the task that the session is there for.
+    Task(TaskEvent),
 }
 
 /// What is told and not kept.

@@ -3,151 +3,46 @@
 //! A guest says what it can do; what it cannot is [`GuestError::Unsupported`], never silence. Dropping a future or a
 //! stream tells the host to stop what it began. How long a guest may take is the host's affair.
 
-use std::pin::Pin;
-use std::time::Duration;
+mod agent;
+mod provider;
+mod workflow;
 
-use futures_core::Stream;
+pub use agent::{AgentBackend, AgentPart, AgentRequest, AgentRun, AgentStream, CallResults, GuestCall};
+pub use provider::{Proposal, Proposed, ProviderAbility, TaskProvider, WorkItem, WorkQuery};
+pub use workflow::{
+    Occasion, StepMoment, StepPlace, Verdict, WorkflowEffect, WorkflowGuard, WorkflowHook, WorkflowParts,
+    WorkflowStep,
+};
 
-use crate::{BoxFuture, JsonText, Page, SessionId, Usage};
+use std::sync::Arc;
 
-/// An agent of somebody else, which takes a whole turn: it has no conversation and reads no events.
-pub trait AgentBackend: Send + Sync + 'static {
-    /// What people call it.
-    fn name(&self) -> String;
+use crate::{BoxFuture, JsonText, Workspace};
 
-    /// Whether it can work now; if not, why.
-    fn ready(&self) -> BoxFuture<'_, Result<(), GuestError>>;
-
-    /// Lets it work. The end of the stream without an error means that it is done.
-    fn run(&self, request: AgentRequest) -> BoxFuture<'_, Result<AgentStream, GuestError>>;
+/// Finds the guests of workspaces. Finding starts none of them.
+pub trait GuestFinder: Send + Sync + 'static {
+    /// Those that may be used in a workspace now. What a workspace brings and nobody trusts is not among them.
+    fn guests(&self, workspace: Workspace) -> BoxFuture<'_, Result<Guests, GuestError>>;
 }
 
-/// What a guest agent says, as it comes.
-pub type AgentStream = Pin<Box<dyn Stream<Item = Result<AgentPart, GuestError>> + Send>>;
-
-/// What a guest agent is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentRequest {
-    /// The conversation, rendered as one text.
-    pub text: String,
-    /// Variables it gets for this work alone.
-    pub environment: Vec<(String, String)>,
+/// The guests of one workspace, each kind in the order in which people enabled them.
+#[derive(Clone, Default)]
+pub struct Guests {
+    /// Agents.
+    pub agents: Vec<Arc<dyn AgentBackend>>,
+    /// Where tasks come from.
+    pub providers: Vec<Arc<dyn TaskProvider>>,
+    /// Who has a say in how tasks go.
+    pub hooks: Vec<Arc<dyn WorkflowHook>>,
 }
 
-/// One piece of what a guest agent says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AgentPart {
-    /// Text of its answer.
-    Text(String),
-    /// Thinking aloud; no part of the answer.
-    Thought(String),
-    /// A file, relative to the root, should hold this, or should go. Collected, and proposed as a patch at the end.
-    File(String, Option<String>),
-    /// What was used since the last of these.
-    Usage(Usage),
-}
-
-/// Brings work items from somewhere and tells that place what became of them.
-pub trait TaskProvider: Send + Sync + 'static {
-    /// What references to its items begin with, before the colon.
-    fn schemes(&self) -> Vec<String>;
-
-    /// The key of the item that a reference such as `scheme:rest` means; nothing if it is not one of its own.
-    fn resolve(&self, reference: String) -> BoxFuture<'_, Result<Option<String>, GuestError>>;
-
-    /// One item.
-    fn fetch(&self, key: String) -> BoxFuture<'_, Result<WorkItem, GuestError>>;
-
-    /// Lists items.
-    fn list(&self, query: WorkQuery) -> BoxFuture<'_, Result<Page<WorkItem>, GuestError>>;
-
-    /// Moves an item to another status.
-    fn set_status(&self, key: String, status: String) -> BoxFuture<'_, Result<(), GuestError>>;
-
-    /// Who said what about an item, oldest first.
-    fn comments(&self, key: String) -> BoxFuture<'_, Result<Vec<(String, String)>, GuestError>>;
-
-    /// Says something about an item.
-    fn comment(&self, key: String, text: String) -> BoxFuture<'_, Result<(), GuestError>>;
-}
-
-/// Something to be done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkItem {
-    /// What it is fetched with.
-    pub key: String,
-    /// What people call it for short, for names of branches; nothing if it has no such name.
-    pub label: Option<String>,
-    /// In one line.
-    pub title: String,
-    /// In full, as its place has it.
-    pub description: String,
-    /// How far it is, in its place's words.
-    pub status: Option<String>,
-    /// Words it was marked with.
-    pub tags: Vec<String>,
-    /// Where people look at it.
-    pub location: Option<String>,
-    /// Whatever else its place told, as an object.
-    pub more: JsonText,
-}
-
-/// Which items to list.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct WorkQuery {
-    /// Only with this status.
-    pub status: Option<String>,
-    /// Only with all of these tags.
-    pub tags: Vec<String>,
-    /// At most so many.
-    pub limit: usize,
-    /// Those after this place, as an earlier page gave it.
-    pub cursor: Option<String>,
-}
-
-/// Has a say in how work goes from step to step.
-pub trait WorkflowHook: Send + Sync + 'static {
-    /// The steps it adds.
-    fn steps(&self) -> BoxFuture<'_, Result<Vec<WorkflowStep>, GuestError>>;
-
-    /// A step is about to begin.
-    fn before(&self, moment: StepMoment) -> BoxFuture<'_, Result<Verdict, GuestError>>;
-
-    /// A step is done; the next one begins unless this stops it.
-    fn after(&self, moment: StepMoment) -> BoxFuture<'_, Result<Verdict, GuestError>>;
-}
-
-/// A step that a hook adds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkflowStep {
-    /// Its name.
-    pub name: String,
-    /// The step it comes right after; without one it comes last.
-    pub after: Option<String>,
-}
-
-/// What a hook is told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepMoment {
-    /// The step.
-    pub step: String,
-    /// The session it happens in.
-    pub session: SessionId,
-    /// What is worked on.
-    pub item: WorkItem,
-    /// What the step's agent will be told; empty for a step without one.
-    pub instruction: String,
-}
-
-/// What a hook says to a step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// Go on. These things went wrong without stopping anything; people are told.
-    Allow(Vec<String>),
-    /// Go on, with this instruction instead.
-    Change(String),
-    /// Stop here, for this reason, until somebody decides otherwise.
-    Stop(String),
+impl std::fmt::Debug for Guests {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guests")
+            .field("agents", &self.agents.len())
+            .field("providers", &self.providers.len())
+            .field("hooks", &self.hooks.len())
+            .finish()
+    }
 }
 
 /// Commands that extensions offer.
@@ -228,25 +123,31 @@ pub enum MessageError {
     BadFile(String),
 }
 
-/// Why a guest did not do what it was asked.
+/// Why a guest did not do what it was asked. The words name the guest and tell what it said last.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GuestError {
     /// It cannot do this at all: do not ask again.
-    #[error("this is nothing it can do")]
-    Unsupported,
+    #[error("{0}")]
+    Unsupported(String),
     /// There is nothing of that name.
-    #[error("there is no `{0}`")]
+    #[error("{0}")]
     NotFound(String),
+    /// It does not take what it was given.
+    #[error("{0}")]
+    Refused(String),
     /// It lacks a key or a password: somebody must give it one.
-    #[error("it has no access: {0}")]
+    #[error("{0}")]
     NoAccess(String),
+    /// Somebody has to allow it first.
+    #[error("{0}")]
+    Untrusted(String),
     /// It did not answer in time.
-    #[error("it did not answer within {} s", .0.as_secs_f32())]
-    TimedOut(Duration),
+    #[error("{0}")]
+    TimedOut(String),
     /// It is not running, or not any more.
-    #[error("it is not running: {0}")]
+    #[error("{0}")]
     Gone(String),
-    /// It answered that it failed.
+    /// It answered that it failed, or nothing that can be understood.
     #[error("{0}")]
     Failed(String),
 }

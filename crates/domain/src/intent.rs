@@ -1,8 +1,8 @@
 //! What clients ask of a session.
 
 use crate::{
-    ApprovalAnswer, ApprovalId, CallId, CommandExit, ContentHash, Instruction, JsonText, ModelName, PatchId,
-    Seq, TurnId,
+    ApprovalAnswer, ApprovalId, CallId, CommandExit, ContentHash, Instruction, JsonText, ModelName,
+    OwnInstructions, PatchId, Seq, Thinking, TurnId,
 };
 
 /// What a client asks of a session.
@@ -31,6 +31,14 @@ pub enum Intent {
         approval: ApprovalId,
         /// The answer.
         answer: ApprovalAnswer,
+    },
+    /// Answer the question about a call: yes, but with other arguments. What the policy denies stays denied; where it
+    /// would ask, this is the answer.
+    DecideInstead {
+        /// Which.
+        approval: ApprovalId,
+        /// With what the call is to be made.
+        arguments: JsonText,
     },
     /// Let a turn that is taken step by step go on after a step, or end it there.
     DecideStep {
@@ -64,6 +72,16 @@ pub enum Intent {
     SetModel {
         /// Which.
         model: ModelName,
+    },
+    /// Tell the model something of the session's own from the next step on.
+    SetInstructions {
+        /// What; nothing leaves it with what every model is told.
+        instructions: OwnInstructions,
+    },
+    /// Have the model think more, or less, from the next step on.
+    SetThinking {
+        /// How much; nothing to leave it to the model.
+        thinking: Option<Thinking>,
     },
     /// Take back the last changes, and the conversation with them.
     Undo {

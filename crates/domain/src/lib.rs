@@ -1,7 +1,7 @@
 //! Loggia's words as plain types.
 //!
 //! Knows what a session, an event, an approval and a patch are, and what the engine needs of the parts around it:
-//! a store, models, tools, a runner, an index, guests. Refuses to know how anything is stored, sent or shown: no
+//! a store, models, tools, a runner, an index, a repository, guests. Refuses to know how anything is stored, sent or shown: no
 //! type here derives serde, and no wire protocol's field name appears. Uses nothing of ours.
 //!
 //! What always holds:
@@ -24,10 +24,13 @@ mod message;
 mod model;
 mod patch;
 mod plan;
+mod plugin;
 mod policy;
+mod repository;
 mod runner;
 mod session;
 mod store;
+mod task;
 mod time;
 mod tool;
 mod turn;
@@ -39,9 +42,10 @@ pub use client::{Abilities, Actor, Client, Door, Role};
 pub use event::{Event, EventBody, NewEvent, Passing};
 pub use finding::{Finding, FindingLevel};
 pub use guest::{
-    AgentBackend, AgentPart, AgentRequest, AgentStream, GuestCommand, GuestCommands, GuestError, MessageDesk,
-    MessageError, MessageFormat, OpenMessage, StepMoment, TaskProvider, Verdict, WorkItem, WorkQuery,
-    WorkflowHook, WorkflowStep,
+    AgentBackend, AgentPart, AgentRequest, AgentRun, AgentStream, CallResults, GuestCall, GuestCommand,
+    GuestCommands, GuestError, GuestFinder, Guests, MessageDesk, MessageError, MessageFormat, Occasion,
+    OpenMessage, Proposal, Proposed, ProviderAbility, StepMoment, StepPlace, TaskProvider, Verdict, WorkItem,
+    WorkQuery, WorkflowEffect, WorkflowGuard, WorkflowHook, WorkflowParts, WorkflowStep,
 };
 pub use id::{
     ApprovalId, BatchId, CallId, CheckpointId, ClientId, IdError, MessageId, PatchId, SessionId, TurnId,
@@ -55,23 +59,34 @@ pub use json::JsonText;
 pub use message::{AssistantMessage, ToolCall};
 pub use model::{
     Model, ModelAbilities, ModelCatalogue, ModelError, ModelErrorKind, ModelImage, ModelInfo, ModelListing,
-    ModelMessage, ModelRequest, Price, ReplyPart, ReplyStream,
+    ModelMessage, ModelRequest, ModelTrouble, Price, ReplyPart, ReplyStream, Thinking, ThinkingControl,
 };
 pub use patch::{
     ContentHash, FileChange, FileChangeKind, FileState, Hunk, ObservedChange, Patch, PatchFailure,
 };
 pub use plan::{Plan, PlanStep};
+pub use plugin::{
+    NoPlugins, PluginAbout, PluginDesk, PluginDeskError, PluginKind, PluginListing, PluginStanding,
+    PluginSummary, PluginVariable, TrustConsequences, TrustedSetting,
+};
 pub use policy::{CommandMode, Decision, HardLinks, Policy, PolicyLimits, Rule, RuleExample, SandboxPolicy};
+pub use repository::{Commit, Merge, Repository, RepositoryError, Standing};
 pub use runner::{
     CapturedOutput, CommandEnd, CommandExit, CommandSpec, Confinement, OutputSink, RunError, Runner,
     SandboxLevel,
 };
 pub use session::{Budget, Seq, SessionSummary};
 pub use store::{BlobError, BoxFuture, Page, RunningReply, SessionQuery, Store, StoreError};
+pub use task::{
+    CheckResult, Delivery, EffectResult, GuardWord, StepEnd, TaskAgents, TaskBranch, TaskCommit, TaskEvent,
+    TaskId, TaskIdError, TaskQuestion, TaskStart,
+};
 pub use time::Timestamp;
 pub use tool::{
     ArgumentError, CommandRequest, CommandSummary, Demand, Executor, FileEdit, OutputStream, PreparedCall,
     Tool, ToolContext, ToolEffect, ToolError, ToolOutcome, ToolSpec,
 };
-pub use turn::{Image, Instruction, ModelName, RetrievalStage, TurnEnd, TurnFailure, Usage};
+pub use turn::{
+    Image, Instruction, ModelName, OwnInstructions, Restraint, RetrievalStage, TurnEnd, TurnFailure, Usage,
+};
 pub use workspace::{Preset, Workspace};

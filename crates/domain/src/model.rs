@@ -61,6 +61,8 @@ pub struct ModelInfo {
     pub local: bool,
     /// What it can do.
     pub abilities: ModelAbilities,
+    /// What it can be told about its thinking.
+    pub thinking: ThinkingControl,
     /// What it costs, where that is known.
     pub price: Option<Price>,
 }
@@ -68,9 +70,24 @@ pub struct ModelInfo {
 impl ModelInfo {
     /// What is assumed of a model of which nothing else is known: it can call tools, and its price is unknown.
     pub fn new(name: ModelName, context_tokens: u64, local: bool) -> Self {
-        Self { name, context_tokens, local, abilities: ModelAbilities::default(), price: None }
+        Self {
+            name,
+            context_tokens,
+            local,
+            abilities: ModelAbilities::default(),
+            thinking: ThinkingControl::default(),
+            price: None,
+        }
+    }
+
+    /// What is assumed of an agent that a plugin brings: nobody says how much it can look at, and it is shown no images.
+    pub fn of_guest(agent: &str) -> Self {
+        Self::new(ModelName::of_guest(agent), GUEST_WINDOW, true)
     }
 }
+
+/// What agents of the day can look at, at the least.
+const GUEST_WINDOW: u64 = 128_000;
 
 /// What a model can do beyond reading and writing text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +104,28 @@ impl Default for ModelAbilities {
     /// Without tools there is no agent; the rest is not taken for granted.
     fn default() -> Self {
         Self { tools: true, images: false, reasoning: false }
+    }
+}
+
+/// What a model can be told about its thinking; nothing, unless more is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ThinkingControl {
+    /// Not to think.
+    pub off: bool,
+    /// To think harder than it does by itself.
+    pub extended: bool,
+    /// How many tokens to think with: the fewest it takes, if it takes any.
+    pub least_tokens: Option<u32>,
+}
+
+impl ThinkingControl {
+    /// Whether it can be told this.
+    pub fn takes(self, thinking: Thinking) -> bool {
+        match thinking {
+            Thinking::Off => self.off,
+            Thinking::Extended => self.extended,
+            Thinking::Tokens(tokens) => self.least_tokens.is_some_and(|least| tokens >= least),
+        }
     }
 }
 
@@ -124,6 +163,19 @@ pub struct ModelRequest {
     pub tools: Arc<[ToolSpec]>,
     /// How many tokens it may write, if there is a limit.
     pub max_output: Option<u64>,
+    /// How much it is to think, if somebody said. A model that cannot be told so takes no notice.
+    pub thinking: Option<Thinking>,
+}
+
+/// How much a model is to think before it replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Thinking {
+    /// Not at all.
+    Off,
+    /// As much as hard questions need.
+    Extended,
+    /// At most so many tokens.
+    Tokens(u32),
 }
 
 /// One message of a conversation, as a model sees it.
@@ -202,8 +254,53 @@ pub enum ReplyPart {
 pub struct ModelError {
     /// What to do about it.
     pub kind: ModelErrorKind,
+    /// What kind of trouble it is.
+    pub trouble: ModelTrouble,
     /// What went wrong.
     pub message: String,
+}
+
+impl ModelError {
+    /// An error of which nothing more is known than what to do about it.
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        let trouble = match kind {
+            ModelErrorKind::TooLong => ModelTrouble::TooLong,
+            ModelErrorKind::NotConfigured => ModelTrouble::NoModel,
+            ModelErrorKind::Transient { .. } | ModelErrorKind::Permanent => ModelTrouble::Unknown,
+        };
+        Self { kind, trouble, message: message.into() }
+    }
+
+    /// The same, with what kind of trouble it is.
+    #[must_use]
+    pub fn with(mut self, trouble: ModelTrouble) -> Self {
+        self.trouble = trouble;
+        self
+    }
+}
+
+/// What kind of trouble there is with a model, for whoever tells it to people or reacts to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ModelTrouble {
+    /// It cannot be reached, or the connection broke.
+    Network,
+    /// It said nothing for too long.
+    TimedOut,
+    /// It is not well.
+    Server,
+    /// It is asked too often.
+    TooOften,
+    /// It refuses the key, or there is none.
+    Key,
+    /// It wants to be paid first.
+    Payment,
+    /// There is no such model.
+    NoModel,
+    /// The conversation is too long for it.
+    TooLong,
+    /// Something else.
+    #[default]
+    Unknown,
 }
 
 /// What to do about a model's error.

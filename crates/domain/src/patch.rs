@@ -145,7 +145,7 @@ pub enum PatchFailure {
         /// What it holds; nothing if it is not there.
         found: Option<ContentHash>,
     },
-    /// A later change to the same file took its place.
+    /// Another change took its place: a later one to the same file, or the one that was wanted instead.
     Superseded,
     /// The turn ended first.
     Withdrawn,

@@ -78,6 +78,9 @@ pub trait Store: Send + Sync + 'static {
     /// Registers a workspace. One with the same root is given back instead, whatever its name.
     fn register_workspace(&self, workspace: Workspace) -> BoxFuture<'_, Result<Workspace, StoreError>>;
 
+    /// Takes a workspace off the list. One that a session was opened in stays, since that session tells of it.
+    fn forget_workspace(&self, workspace: WorkspaceId) -> BoxFuture<'_, Result<(), StoreError>>;
+
     /// Lists the workspaces, oldest first.
     fn workspaces(&self) -> BoxFuture<'_, Result<Vec<Workspace>, StoreError>>;
 

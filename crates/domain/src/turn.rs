@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::{Aim, ContentHash, JsonText};
+use crate::{Aim, ContentHash, JsonText, ModelTrouble};
 
 /// A model's name, `provider:model`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -13,10 +13,38 @@ impl ModelName {
     /// The provider of what answers while no model is set.
     pub const NO_PROVIDER: &str = "none";
 
+    /// The provider of agents that plugins bring.
+    pub const GUESTS: &str = "plugin";
+
+    /// The name under which a plugin's agent is chosen like a model.
+    pub fn of_guest(agent: &str) -> Self {
+        Self(format!("{}:{agent}", Self::GUESTS))
+    }
+
+    /// The agent it names, if that is a plugin's.
+    pub fn guest(&self) -> Option<&str> {
+        let (provider, agent) = self.0.split_once(':')?;
+        (provider == Self::GUESTS).then_some(agent)
+    }
+
     /// Whether it names what answers while no model is set.
     pub fn is_none(&self) -> bool {
         self.0.split_once(':').is_some_and(|(provider, _)| provider == Self::NO_PROVIDER)
     }
+}
+
+/// What the model of one session is told, whatever is asked of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OwnInstructions {
+    /// In the place of what every model is told. What the workspace says is told in any case.
+    pub instead: Option<String>,
+    /// Besides all that.
+    pub added: Option<String>,
+}
+
+impl OwnInstructions {
+    /// The longest text of each: as much as a model should have to read before its work.
+    pub const MAX_BYTES: usize = 64 << 10;
 }
 
 /// What a client asks of the agent.
@@ -35,6 +63,24 @@ pub struct Instruction {
     pub images: Vec<Image>,
     /// Whether the turn waits after each step that called tools, until somebody says whether it goes on.
     pub step_by_step: bool,
+    /// What its client wants the turn held to.
+    pub restraint: Restraint,
+}
+
+/// What a turn is held to, whatever the policy and earlier answers allow. It only ever tightens.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Restraint {
+    /// Nothing is changed, and nothing is run.
+    pub reading_only: bool,
+    /// Tools that are not called, by their names.
+    pub without: Vec<String>,
+}
+
+impl Restraint {
+    /// Nothing more than the policy holds the turn.
+    pub fn is_none(&self) -> bool {
+        !self.reading_only && self.without.is_empty()
+    }
 }
 
 impl Instruction {
@@ -145,6 +191,8 @@ pub enum TurnFailure {
         message: String,
         /// Whether trying again can help.
         retry_helps: bool,
+        /// What kind of trouble it is.
+        trouble: ModelTrouble,
     },
     /// Looking for context.
     Retrieval {

@@ -25,6 +25,7 @@ pub(crate) mod parts;
 mod patch;
 mod place;
 mod session;
+mod task;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -32,7 +33,7 @@ mod turn;
 
 pub(crate) use parts::Word;
 
-use loggia_domain::{EventBody, Usage};
+use loggia_domain::{EventBody, OwnInstructions, Usage};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -106,6 +107,8 @@ kinds! {
     session::SessionRenamed<'_> = "session_renamed";
     session::ModelChanged<'_> = "model_changed";
     session::ModelSwitched<'_> = "model_switched";
+    session::InstructionsChanged<'_> = "instructions_changed";
+    session::ThinkingChanged<'_> = "thinking_changed";
     session::SessionClosed<'_> = "session_closed";
     turn::InstructionQueued<'_> = "instruction_queued";
     turn::TurnStarted<'_> = "turn_started";
@@ -118,6 +121,7 @@ kinds! {
     patch::PatchProposed<'_> = "patch_proposed";
     approval::ApprovalAsked<'_> = "approval_asked";
     approval::ApprovalDecided<'_> = "approval_decided";
+    tool::CallChanged<'_> = "call_changed";
     tool::ToolStarted = "tool_started";
     tool::ToolEnded<'_> = "tool_ended";
     file::FilesChanged<'_> = "files_changed";
@@ -131,6 +135,7 @@ kinds! {
     history::Redone<'_> = "redone";
     history::HistoryCompacted<'_> = "history_compacted";
     turn::TurnEnded<'_> = "turn_ended";
+    task::TaskRow<'_> = "task";
 }
 
 /// Makes an event's row.
@@ -162,6 +167,16 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
             to: (&to.0).into(),
             reason: reason.into(),
         }),
+        EventBody::InstructionsChanged { instructions: OwnInstructions { instead, added }, by } => {
+            write(&session::InstructionsChanged {
+                instead: instead.as_ref().map(Into::into),
+                added: added.as_ref().map(Into::into),
+                by: by.into(),
+            })
+        }
+        EventBody::ThinkingChanged { thinking, by } => {
+            write(&session::ThinkingChanged { thinking: thinking.map(Into::into), by: by.into() })
+        }
         EventBody::SessionClosed { by } => write(&session::SessionClosed { by: by.into() }),
         EventBody::InstructionQueued { instruction, by } => {
             write(&turn::InstructionQueued { instruction: instruction.into(), by: by.into() })
@@ -198,6 +213,9 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
             answer: answer.into(),
             by: by.into(),
         }),
+        EventBody::CallChanged { call, arguments, by } => {
+            write(&tool::CallChanged { call: Text(*call), arguments: (&arguments.0).into(), by: by.into() })
+        }
         EventBody::ToolStarted { call, executor } => {
             write(&tool::ToolStarted { call: Text(*call), executor: executor.into() })
         }
@@ -245,6 +263,7 @@ pub(crate) fn encode(body: &EventBody) -> Result<EventRow, RowError> {
         EventBody::TurnEnded { end, usage, by } => {
             write(&turn::TurnEnded { end: end.into(), usage: usage.into(), by: by.as_ref().map(Into::into) })
         }
+        EventBody::Task(event) => write(&task::TaskRow { task: event.into() }),
     }
 }
 

@@ -137,6 +137,10 @@ impl Store for SqliteStore {
         Box::pin(self.writer.write(move |answer| Job::RegisterWorkspace { workspace, answer }))
     }
 
+    fn forget_workspace(&self, workspace: WorkspaceId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |answer| Job::ForgetWorkspace { workspace, answer }))
+    }
+
     fn workspaces(&self) -> BoxFuture<'_, Result<Vec<Workspace>, StoreError>> {
         Box::pin(self.readers.read(read::workspaces))
     }

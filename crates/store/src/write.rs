@@ -15,7 +15,9 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use loggia_domain::{Event, NewEvent, RunningReply, Seq, SessionId, SessionSummary, StoreError, Workspace};
+use loggia_domain::{
+    Event, NewEvent, RunningReply, Seq, SessionId, SessionSummary, StoreError, Workspace, WorkspaceId,
+};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
@@ -68,6 +70,10 @@ pub(crate) enum Job {
         workspace: Workspace,
         answer: Answer<Workspace>,
     },
+    ForgetWorkspace {
+        workspace: WorkspaceId,
+        answer: Answer<()>,
+    },
 }
 
 impl Job {
@@ -76,7 +82,9 @@ impl Job {
         match self {
             Self::Append { answer, .. } => drop(answer.send(Err(error))),
             Self::Import { answer, .. } | Self::Fork { answer, .. } => drop(answer.send(Err(error))),
-            Self::KeepReply { answer, .. } | Self::DeleteSession { answer, .. } => {
+            Self::KeepReply { answer, .. }
+            | Self::DeleteSession { answer, .. }
+            | Self::ForgetWorkspace { answer, .. } => {
                 drop(answer.send(Err(error)));
             }
             Self::RegisterWorkspace { answer, .. } => drop(answer.send(Err(error))),
@@ -231,6 +239,9 @@ impl Batches {
             Job::DeleteSession { session, answer } => settle(tables.delete_session(session), answer, pending),
             Job::RegisterWorkspace { workspace, answer } => {
                 settle(tables.register_workspace(workspace), answer, pending)
+            }
+            Job::ForgetWorkspace { workspace, answer } => {
+                settle(tables.forget_workspace(workspace), answer, pending)
             }
         }
     }

@@ -5,13 +5,15 @@
 //!
 //! Strategies are boxed: side by side in one value, all of them together overflow a test's stack.
 
+mod task;
+
 use loggia_domain::{
     Actor, Aim, AimedFile, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget,
     CallId, CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor,
     FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId, ModelName,
-    ObservedChange, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember,
-    RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome,
-    TurnEnd, TurnFailure, Usage, WorkspaceId,
+    ModelTrouble, ObservedChange, OwnInstructions, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset,
+    Purpose, Question, Remember, Restraint, RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId, Spot,
+    Thinking, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -21,12 +23,13 @@ use proptest::sample::select;
 /// Any event. The weights are the numbers of variants.
 pub(crate) fn any_body() -> BoxedStrategy<EventBody> {
     prop_oneof![
-        4 => about_session(),
+        5 => about_session(),
         8 => about_turn(),
-        4 => about_tool(),
+        5 => about_tool(),
         6 => about_patch(),
         2 => about_approval(),
         4 => about_history(),
+        3 => task::about_task(),
     ]
     .boxed()
 }
@@ -55,6 +58,11 @@ fn about_session() -> BoxedStrategy<EventBody> {
             to: ModelName(to),
             reason
         }),
+        (option::of(text()), option::of(text()), actor()).prop_map(|(instead, added, by)| {
+            EventBody::InstructionsChanged { instructions: OwnInstructions { instead, added }, by }
+        }),
+        (option::of(thinking()), actor())
+            .prop_map(|(thinking, by)| EventBody::ThinkingChanged { thinking, by }),
         actor().prop_map(|by| EventBody::SessionClosed { by }),
     ]
     .boxed()
@@ -87,6 +95,11 @@ fn about_turn() -> BoxedStrategy<EventBody> {
 fn about_tool() -> BoxedStrategy<EventBody> {
     prop_oneof![
         call().prop_map(|call| EventBody::ToolRequested { call }),
+        (id(CallId::from_bytes), json(), actor()).prop_map(|(call, arguments, by)| EventBody::CallChanged {
+            call,
+            arguments,
+            by
+        }),
         (id(CallId::from_bytes), executor())
             .prop_map(|(call, executor)| EventBody::ToolStarted { call, executor }),
         (id(CallId::from_bytes), outcome(), files(), option::of(command()), any::<u64>()).prop_map(
@@ -248,16 +261,29 @@ fn executor() -> BoxedStrategy<Executor> {
 
 fn instruction() -> BoxedStrategy<Instruction> {
     let images = vec(image(), 0..3);
-    (text(), option::of(json()), option::of(aim()), any::<bool>(), images, any::<bool>())
-        .prop_map(|(text, context, aim, preview, images, step_by_step)| Instruction {
+    let held = (any::<bool>(), any::<bool>(), restraint());
+    (text(), option::of(json()), option::of(aim()), images, held)
+        .prop_map(|(text, context, aim, images, (preview, step_by_step, restraint))| Instruction {
             text,
             context,
             aim,
             preview,
             images,
             step_by_step,
+            restraint,
         })
         .boxed()
+}
+
+fn restraint() -> BoxedStrategy<Restraint> {
+    (any::<bool>(), vec(text(), 0..3))
+        .prop_map(|(reading_only, without)| Restraint { reading_only, without })
+        .boxed()
+}
+
+fn trouble() -> BoxedStrategy<ModelTrouble> {
+    use ModelTrouble::{Key, Network, NoModel, Payment, Server, TimedOut, TooLong, TooOften, Unknown};
+    select(vec![Network, TimedOut, Server, TooOften, Key, Payment, NoModel, TooLong, Unknown]).boxed()
 }
 
 fn image() -> BoxedStrategy<Image> {
@@ -316,8 +342,9 @@ fn message() -> BoxedStrategy<AssistantMessage> {
 
 fn turn_end() -> BoxedStrategy<TurnEnd> {
     let failure = prop_oneof![
-        (text(), any::<bool>())
-            .prop_map(|(message, retry_helps)| TurnFailure::Model { message, retry_helps }),
+        (text(), any::<bool>(), trouble()).prop_map(|(message, retry_helps, trouble)| {
+            TurnFailure::Model { message, retry_helps, trouble }
+        }),
         text().prop_map(|message| TurnFailure::Retrieval { message }),
         text().prop_map(|message| TurnFailure::Policy { message }),
         text().prop_map(|message| TurnFailure::Internal { message }),
@@ -427,6 +454,11 @@ fn question() -> BoxedStrategy<Question> {
         (text(), json()).prop_map(|(tool, arguments)| Question::Tool { tool, arguments }),
     ]
     .boxed()
+}
+
+fn thinking() -> BoxedStrategy<Thinking> {
+    prop_oneof![select(vec![Thinking::Off, Thinking::Extended]), any::<u32>().prop_map(Thinking::Tokens),]
+        .boxed()
 }
 
 fn answer() -> BoxedStrategy<ApprovalAnswer> {

@@ -2,13 +2,15 @@
 //!
 //! Invariant: a line here is never changed, only added. A journal written with it must stay readable.
 
+mod task;
+
 use loggia_domain::{
     Actor, Aim, AimedFile, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget,
     CallId, CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor,
     FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId, ModelName,
-    ObservedChange, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset, Purpose, Question, Remember,
-    RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId, Spot, Timestamp, ToolCall, ToolOutcome,
-    TurnEnd, TurnFailure, Usage, WorkspaceId,
+    ModelTrouble, ObservedChange, OwnInstructions, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset,
+    Purpose, Question, Remember, Restraint, RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId, Spot,
+    Thinking, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
 };
 
 /// An event, and the kind and the data of its row.
@@ -27,6 +29,7 @@ pub(super) fn samples() -> Vec<Sample> {
         questions(),
         answers(),
         history(),
+        task::tasks(),
     ]
     .concat()
 }
@@ -140,6 +143,42 @@ fn sessions() -> Vec<Sample> {
             r#"{"from":"anthropic:large","to":"ollama:small","reason":"overloaded"}"#,
         ),
         (
+            EventBody::InstructionsChanged {
+                instructions: OwnInstructions {
+                    instead: Some("Be brief.".to_owned()),
+                    added: Some("Answer in French.".to_owned()),
+                },
+                by: Actor::Engine,
+            },
+            "instructions_changed",
+            r#"{"instead":"Be brief.","added":"Answer in French.","by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::InstructionsChanged { instructions: OwnInstructions::default(), by: Actor::Engine },
+            "instructions_changed",
+            r#"{"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::ThinkingChanged { thinking: Some(Thinking::Extended), by: Actor::Engine },
+            "thinking_changed",
+            r#"{"thinking":{"extended":{}},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::ThinkingChanged { thinking: Some(Thinking::Off), by: Actor::Engine },
+            "thinking_changed",
+            r#"{"thinking":{"off":{}},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::ThinkingChanged { thinking: Some(Thinking::Tokens(2048)), by: Actor::Engine },
+            "thinking_changed",
+            r#"{"thinking":{"tokens":{"most":2048}},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::ThinkingChanged { thinking: None, by: Actor::Engine },
+            "thinking_changed",
+            r#"{"by":{"engine":{}}}"#,
+        ),
+        (
             EventBody::SessionClosed { by: client(Door::Inside, Role::Watch) },
             "session_closed",
             r#"{"by":{"client":{"id":"cl_03030303030303030303030303030303","name":"editor","door":"inside","role":"watch"}}}"#,
@@ -200,6 +239,18 @@ fn turns() -> Vec<Sample> {
             },
             "turn_started",
             r#"{"instruction":{"text":"look","preview":false,"images":[{"hash":"0101010101010101010101010101010101010101010101010101010101010101","media_type":"image/png","bytes":7,"name":"shot.png"},{"hash":"0202020202020202020202020202020202020202020202020202020202020202","media_type":"image/png","bytes":7}],"step_by_step":true},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::InstructionQueued {
+                instruction: Instruction {
+                    text: "look".to_owned(),
+                    restraint: Restraint { reading_only: true, without: vec!["run_command".to_owned()] },
+                    ..Instruction::default()
+                },
+                by: Actor::Engine,
+            },
+            "instruction_queued",
+            r#"{"instruction":{"text":"look","preview":false,"restraint":{"reading_only":true,"without":["run_command"]}},"by":{"engine":{}}}"#,
         ),
         (
             EventBody::ContextUpdated { context: JsonText("{ \"open\": [] }".to_owned()), by: Actor::Engine },
@@ -297,9 +348,81 @@ fn turn_ends() -> Vec<Sample> {
             r#"{"end":{"budget_limit":{}},"usage":{"input":0,"cached":0,"output":0}}"#,
         ),
         (
-            failed(TurnFailure::Model { message: message(), retry_helps: true }),
+            failed(TurnFailure::Model {
+                message: message(),
+                retry_helps: true,
+                trouble: ModelTrouble::Unknown,
+            }),
             kind,
             r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Model {
+                message: message(),
+                retry_helps: true,
+                trouble: ModelTrouble::TimedOut,
+            }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true,"trouble":"timed_out"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Model {
+                message: message(),
+                retry_helps: true,
+                trouble: ModelTrouble::Network,
+            }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true,"trouble":"network"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Model {
+                message: message(),
+                retry_helps: true,
+                trouble: ModelTrouble::Server,
+            }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true,"trouble":"server"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Model {
+                message: message(),
+                retry_helps: true,
+                trouble: ModelTrouble::TooOften,
+            }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true,"trouble":"too_often"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Model { message: message(), retry_helps: true, trouble: ModelTrouble::Key }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true,"trouble":"key"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Model {
+                message: message(),
+                retry_helps: true,
+                trouble: ModelTrouble::Payment,
+            }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true,"trouble":"payment"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Model {
+                message: message(),
+                retry_helps: true,
+                trouble: ModelTrouble::NoModel,
+            }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true,"trouble":"no_model"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
+        ),
+        (
+            failed(TurnFailure::Model {
+                message: message(),
+                retry_helps: true,
+                trouble: ModelTrouble::TooLong,
+            }),
+            kind,
+            r#"{"end":{"failed":{"failure":{"model":{"message":"no","retry_helps":true,"trouble":"too_long"}}}},"usage":{"input":0,"cached":0,"output":0}}"#,
         ),
         (
             failed(TurnFailure::Retrieval { message: message() }),
@@ -333,6 +456,15 @@ fn tools() -> Vec<Sample> {
             EventBody::ToolRequested { call: call(None) },
             "tool_requested",
             r#"{"call":{"id":"call_05050505050505050505050505050505","tool":"read_file","arguments":"{\"path\":\"a\"}"}}"#,
+        ),
+        (
+            EventBody::CallChanged {
+                call: CallId::from_bytes([5; 16]),
+                arguments: JsonText(r#"{"path":"b"}"#.to_owned()),
+                by: Actor::Engine,
+            },
+            "call_changed",
+            r#"{"call":"call_05050505050505050505050505050505","arguments":"{\"path\":\"b\"}","by":{"engine":{}}}"#,
         ),
         (
             started(Executor::Server),

@@ -9,8 +9,8 @@ use std::marker::PhantomData;
 
 use loggia_domain::{
     Actor, ApprovalId, BatchId, CallId, CheckpointId, ClientId, ContentHash, Door, FileChangeKind, MessageId,
-    PatchId, Preset, Purpose, Remember, RetrievalStage, Risk, Role, SandboxLevel, SessionId, TurnId, Usage,
-    WorkspaceId,
+    ModelTrouble, Occasion, PatchId, Preset, Purpose, Remember, RetrievalStage, Risk, Role, SandboxLevel,
+    SessionId, TurnId, Usage, WorkspaceId,
 };
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -136,9 +136,27 @@ macro_rules! words {
 words! {
     Door { Http = "http", Rpc = "rpc", Console = "console", Inside = "inside" }
     FileChangeKind { Created = "created", Modified = "modified", Deleted = "deleted" }
+    Occasion {
+        TaskStarted = "task_started",
+        StepEntered = "step_entered",
+        StepLeft = "step_left",
+        CheckpointMade = "checkpoint_made",
+        TaskDone = "task_done",
+    }
     Preset { ReadOnly = "read_only", Ask = "ask", AutoEdit = "auto_edit", Full = "full" }
     Purpose { Fix = "fix", Test = "test", Explain = "explain", Refactor = "refactor" }
     Remember { Once = "once", Session = "session", Workspace = "workspace" }
+    ModelTrouble {
+        Network = "network",
+        TimedOut = "timed_out",
+        Server = "server",
+        TooOften = "too_often",
+        Key = "key",
+        Payment = "payment",
+        NoModel = "no_model",
+        TooLong = "too_long",
+        Unknown = "unknown",
+    }
     RetrievalStage { Symbols = "symbols", Text = "text", Vectors = "vectors", Ranking = "ranking" }
     Risk { Low = "low", Medium = "medium", High = "high" }
     Role { Watch = "watch", Drive = "drive", Admin = "admin" }

@@ -1,9 +1,11 @@
 //! Rows about a session as a whole.
 //!
-//! Knows what is stored of its opening, its name, its model and its end. Refuses to know its turns.
+//! Knows what is stored of its opening, its name, its model, how much that thinks, and its end. Refuses to know its turns.
 //! Invariant: conversions name every field on both sides, so that none is dropped in silence.
 
-use loggia_domain::{Budget, EventBody, ModelName, Preset, Seq, SessionId, WorkspaceId};
+use loggia_domain::{
+    Budget, EventBody, ModelName, OwnInstructions, Preset, Seq, SessionId, Thinking, WorkspaceId,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::rows::parts::{StoredActor, Str, Text};
@@ -77,6 +79,66 @@ impl From<ModelSwitched<'_>> for EventBody {
     fn from(row: ModelSwitched<'_>) -> Self {
         let ModelSwitched { from, to, reason } = row;
         Self::ModelSwitched { from: ModelName(from.into()), to: ModelName(to.into()), reason: reason.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct InstructionsChanged<'a> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) instead: Option<Str<'a>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) added: Option<Str<'a>>,
+    pub(super) by: StoredActor<'a>,
+}
+
+impl From<InstructionsChanged<'_>> for EventBody {
+    fn from(row: InstructionsChanged<'_>) -> Self {
+        let InstructionsChanged { instead, added, by } = row;
+        let instructions = OwnInstructions { instead: instead.map(Into::into), added: added.map(Into::into) };
+        Self::InstructionsChanged { instructions, by: by.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ThinkingChanged<'a> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) thinking: Option<StoredThinking>,
+    pub(super) by: StoredActor<'a>,
+}
+
+impl From<ThinkingChanged<'_>> for EventBody {
+    fn from(row: ThinkingChanged<'_>) -> Self {
+        let ThinkingChanged { thinking, by } = row;
+        Self::ThinkingChanged { thinking: thinking.map(Into::into), by: by.into() }
+    }
+}
+
+/// How much a model is to think.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StoredThinking {
+    Off {},
+    Extended {},
+    Tokens { most: u32 },
+}
+
+impl From<Thinking> for StoredThinking {
+    fn from(thinking: Thinking) -> Self {
+        match thinking {
+            Thinking::Off => Self::Off {},
+            Thinking::Extended => Self::Extended {},
+            Thinking::Tokens(most) => Self::Tokens { most },
+        }
+    }
+}
+
+impl From<StoredThinking> for Thinking {
+    fn from(row: StoredThinking) -> Self {
+        match row {
+            StoredThinking::Off {} => Self::Off,
+            StoredThinking::Extended {} => Self::Extended,
+            StoredThinking::Tokens { most } => Self::Tokens(most),
+        }
     }
 }
 

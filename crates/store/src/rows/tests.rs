@@ -18,6 +18,8 @@ fn expected_kind(body: &EventBody) -> &'static str {
         EventBody::SessionRenamed { .. } => "session_renamed",
         EventBody::ModelChanged { .. } => "model_changed",
         EventBody::ModelSwitched { .. } => "model_switched",
+        EventBody::InstructionsChanged { .. } => "instructions_changed",
+        EventBody::ThinkingChanged { .. } => "thinking_changed",
         EventBody::SessionClosed { .. } => "session_closed",
         EventBody::InstructionQueued { .. } => "instruction_queued",
         EventBody::TurnStarted { .. } => "turn_started",
@@ -30,6 +32,7 @@ fn expected_kind(body: &EventBody) -> &'static str {
         EventBody::PatchProposed { .. } => "patch_proposed",
         EventBody::ApprovalAsked { .. } => "approval_asked",
         EventBody::ApprovalDecided { .. } => "approval_decided",
+        EventBody::CallChanged { .. } => "call_changed",
         EventBody::ToolStarted { .. } => "tool_started",
         EventBody::ToolEnded { .. } => "tool_ended",
         EventBody::FilesChanged { .. } => "files_changed",
@@ -43,6 +46,7 @@ fn expected_kind(body: &EventBody) -> &'static str {
         EventBody::Redone { .. } => "redone",
         EventBody::HistoryCompacted { .. } => "history_compacted",
         EventBody::TurnEnded { .. } => "turn_ended",
+        EventBody::Task(_) => "task",
     }
 }
 

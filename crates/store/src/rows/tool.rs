@@ -10,7 +10,7 @@ use loggia_domain::{
 use serde::{Deserialize, Serialize};
 
 use crate::rows::file::StoredFileChange;
-use crate::rows::parts::{Str, Text, unlist};
+use crate::rows::parts::{StoredActor, Str, Text, unlist};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct ToolRequested<'a> {
@@ -21,6 +21,20 @@ impl From<ToolRequested<'_>> for EventBody {
     fn from(row: ToolRequested<'_>) -> Self {
         let ToolRequested { call } = row;
         Self::ToolRequested { call: call.into() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CallChanged<'a> {
+    pub(super) call: Text<CallId>,
+    pub(super) arguments: Str<'a>,
+    pub(super) by: StoredActor<'a>,
+}
+
+impl From<CallChanged<'_>> for EventBody {
+    fn from(row: CallChanged<'_>) -> Self {
+        let CallChanged { call, arguments, by } = row;
+        Self::CallChanged { call: call.0, arguments: JsonText(arguments.into()), by: by.into() }
     }
 }
 

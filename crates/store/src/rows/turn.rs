@@ -4,8 +4,8 @@
 //! Invariant: conversions name every field on both sides, so that none is dropped in silence.
 
 use loggia_domain::{
-    AssistantMessage, ContentHash, EventBody, Image, Instruction, JsonText, MessageId, Plan, PlanStep,
-    RetrievalStage, Seq, TurnEnd, TurnFailure,
+    AssistantMessage, ContentHash, EventBody, Image, Instruction, JsonText, MessageId, ModelTrouble, Plan,
+    PlanStep, Restraint, RetrievalStage, Seq, TurnEnd, TurnFailure,
 };
 use serde::{Deserialize, Serialize};
 
@@ -133,11 +133,13 @@ pub(super) struct StoredInstruction<'a> {
     images: Vec<StoredImage<'a>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     step_by_step: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    restraint: Option<StoredRestraint<'a>>,
 }
 
 impl<'a> From<&'a Instruction> for StoredInstruction<'a> {
     fn from(instruction: &'a Instruction) -> Self {
-        let Instruction { text, context, aim, preview, images, step_by_step } = instruction;
+        let Instruction { text, context, aim, preview, images, step_by_step, restraint } = instruction;
         Self {
             text: text.into(),
             context: context.as_ref().map(|json| (&json.0).into()),
@@ -145,16 +147,40 @@ impl<'a> From<&'a Instruction> for StoredInstruction<'a> {
             preview: *preview,
             images: list(images),
             step_by_step: *step_by_step,
+            restraint: (!restraint.is_none()).then(|| restraint.into()),
         }
     }
 }
 
 impl From<StoredInstruction<'_>> for Instruction {
     fn from(row: StoredInstruction<'_>) -> Self {
-        let StoredInstruction { text, context, aim, preview, images, step_by_step } = row;
+        let StoredInstruction { text, context, aim, preview, images, step_by_step, restraint } = row;
         let context = context.map(|json| JsonText(json.into()));
         let (aim, images) = (aim.map(Into::into), unlist(images));
-        Self { text: text.into(), context, aim, preview, images, step_by_step }
+        let restraint = restraint.map(Into::into).unwrap_or_default();
+        Self { text: text.into(), context, aim, preview, images, step_by_step, restraint }
+    }
+}
+
+/// What a turn is held to.
+#[derive(Serialize, Deserialize)]
+struct StoredRestraint<'a> {
+    reading_only: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    without: Vec<Str<'a>>,
+}
+
+impl<'a> From<&'a Restraint> for StoredRestraint<'a> {
+    fn from(restraint: &'a Restraint) -> Self {
+        let Restraint { reading_only, without } = restraint;
+        Self { reading_only: *reading_only, without: list(without) }
+    }
+}
+
+impl From<StoredRestraint<'_>> for Restraint {
+    fn from(row: StoredRestraint<'_>) -> Self {
+        let StoredRestraint { reading_only, without } = row;
+        Self { reading_only, without: unlist(without) }
     }
 }
 
@@ -296,17 +322,30 @@ impl From<StoredEnd<'_>> for TurnEnd {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum StoredFailure<'a> {
-    Model { message: Str<'a>, retry_helps: bool },
-    Retrieval { message: Str<'a> },
-    Policy { message: Str<'a> },
-    Internal { message: Str<'a> },
+    Model {
+        message: Str<'a>,
+        retry_helps: bool,
+        /// Left out where nothing is known of it, as in journals of before it was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<Text<ModelTrouble>>,
+    },
+    Retrieval {
+        message: Str<'a>,
+    },
+    Policy {
+        message: Str<'a>,
+    },
+    Internal {
+        message: Str<'a>,
+    },
 }
 
 impl<'a> From<&'a TurnFailure> for StoredFailure<'a> {
     fn from(failure: &'a TurnFailure) -> Self {
         match failure {
-            TurnFailure::Model { message, retry_helps } => {
-                Self::Model { message: message.into(), retry_helps: *retry_helps }
+            TurnFailure::Model { message, retry_helps, trouble } => {
+                let trouble = Some(*trouble).filter(|trouble| *trouble != ModelTrouble::Unknown).map(Text);
+                Self::Model { message: message.into(), retry_helps: *retry_helps, trouble }
             }
             TurnFailure::Retrieval { message } => Self::Retrieval { message: message.into() },
             TurnFailure::Policy { message } => Self::Policy { message: message.into() },
@@ -318,8 +357,9 @@ impl<'a> From<&'a TurnFailure> for StoredFailure<'a> {
 impl From<StoredFailure<'_>> for TurnFailure {
     fn from(row: StoredFailure<'_>) -> Self {
         match row {
-            StoredFailure::Model { message, retry_helps } => {
-                Self::Model { message: message.into(), retry_helps }
+            StoredFailure::Model { message, retry_helps, trouble } => {
+                let trouble = trouble.map_or(ModelTrouble::Unknown, |trouble| trouble.0);
+                Self::Model { message: message.into(), retry_helps, trouble }
             }
             StoredFailure::Retrieval { message } => Self::Retrieval { message: message.into() },
             StoredFailure::Policy { message } => Self::Policy { message: message.into() },

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use loggia_domain::{
     Event, EventBody, NewEvent, RunningReply, Seq, SessionId, SessionSummary, StoreError, TurnId, Workspace,
+    WorkspaceId,
 };
 use rusqlite::{Connection, Params, params};
 
@@ -156,6 +157,13 @@ impl Tables {
             params![workspace.id.bytes(), workspace.name, root, workspace.created.0],
         )?;
         Ok(workspace)
+    }
+
+    pub(super) fn forget_workspace(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
+        self.execute(
+            "DELETE FROM workspaces WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM sessions WHERE workspace = ?1)",
+            [workspace.bytes()],
+        )
     }
 
     fn execute(&self, text: &str, params: impl Params) -> Result<(), StoreError> {

@@ -216,6 +216,25 @@ async fn a_workspace_is_registered_once_per_root() {
 }
 
 #[tokio::test]
+async fn a_workspace_is_forgotten_unless_a_session_tells_of_it() {
+    let stage = Stage::new();
+    let store = stage.store();
+    let workspace = |root: &str| Workspace {
+        id: WorkspaceId::new(),
+        name: root.to_owned(),
+        root: root.into(),
+        created: Timestamp(1),
+    };
+    let empty = store.register_workspace(workspace("/srv/a")).await.unwrap();
+    let used = store.register_workspace(workspace("/srv/b")).await.unwrap();
+    session_with(&*store, used.id, 1, 1).await;
+    store.forget_workspace(empty.id).await.unwrap();
+    store.forget_workspace(used.id).await.unwrap();
+    assert_eq!(store.workspaces().await.unwrap(), [used]);
+    store.forget_workspace(empty.id).await.unwrap();
+}
+
+#[tokio::test]
 async fn blobs_are_kept_under_their_hash() {
     let stage = Stage::new();
     let store = stage.store();
