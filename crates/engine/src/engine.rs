@@ -2,11 +2,14 @@
 //!
 //! Knows which sessions are in memory and brings others there when somebody comes. Refuses to know what they do.
 
+mod arrivals;
 mod current_model;
 mod images;
 mod look;
+mod mask;
 mod start;
 mod transfer;
+mod trusting;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,12 +20,14 @@ use loggia_domain::{
     SessionSummary, Timestamp, Workspace, WorkspaceId,
 };
 use loggia_tree::{HardLinkRule, Root, RootSettings};
-use tokio::sync::{OwnedMutexGuard, mpsc};
+use tokio::sync::{OwnedMutexGuard, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use arrivals::Arrivals;
 pub use images::{MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES};
 pub use look::LookError;
+pub use mask::Mask;
 
 use crate::counts::Counters;
 use crate::engine::current_model::CurrentModel;
@@ -31,14 +36,15 @@ use crate::error::EngineError;
 use crate::parts::{Parts, Settings};
 use crate::policies::Policies;
 use crate::secrets::Masker;
-use crate::session::{self, Command, FeedClosed, OnLeave, Seat, SessionHandle, State, Status};
+use crate::session::{self, Command, Condition, FeedClosed, OnLeave, Seat, SessionHandle, State, Status};
+use crate::tasks::Desk;
 use crate::trust::TrustStore;
 use crate::workspace::OpenWorkspace;
 
 /// All sessions and workspaces. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What all sessions share.
@@ -53,7 +59,9 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     current_model: CurrentModel,
     pub(crate) trust: Arc<TrustStore>,
+    pub(crate) desk: Desk,
     sessions: Mutex<HashMap<SessionId, Slot>>,
+    arrivals: broadcast::Sender<arrivals::Arrival>,
     workspaces: Mutex<HashMap<WorkspaceId, Weak<OpenWorkspace>>>,
 }
 
@@ -141,6 +149,10 @@ impl Engine {
         Ok((kept, is_new))
     }
 
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Lists the workspaces, oldest first.
     ///
     /// # Errors
@@ -179,32 +191,16 @@ impl Engine {
         Ok(self.shared.policies.set(workspace, policy, expected)?)
     }
 
-    /// Whether a workspace's own files may loosen anything. Touches disks.
-    pub fn is_trusted(&self, root: &Path) -> bool {
-        self.shared.trust.is_trusted(root)
-    }
-
-    /// Trusts a workspace, or no longer. Touches disks.
-    ///
-    /// # Errors
-    /// If that cannot be written down.
-    pub fn set_trusted(&self, root: &Path, trusted: bool) -> Result<(), EngineError> {
-        match trusted {
-            true => self.shared.trust.trust(root)?,
-            false => self.shared.trust.distrust(root)?,
-        };
-        Ok(())
-    }
-
     /// Opens a session.
     ///
     /// # Errors
-    /// If there is no such workspace, or the store cannot keep it.
+    /// If there is no such workspace, no such agent in it, or the store cannot keep it.
     pub async fn open_session(&self, new: NewSession, by: Actor) -> Result<SessionId, EngineError> {
-        self.shared.parts.store.workspace(new.workspace).await?;
+        let place = self.shared.parts.store.workspace(new.workspace).await?;
         let NewSession { workspace, title, model, preset, budget } = new;
         // Written down with the session, which keeps it when the default changes.
         let model = model.or_else(|| self.default_model());
+        self.shared.check_model(place, model.as_ref()).await?;
         let id = SessionId::new();
         let name = session::chronicle::name(&by).to_owned();
         let body =
@@ -258,7 +254,7 @@ impl Engine {
     pub async fn state(&self, id: SessionId) -> Result<Arc<State>, EngineError> {
         loop {
             let handle = self.shared.loaded(id).await?;
-            if let Some(state) = handle.ask(|answer| Command::State { answer }).await {
+            if let Some(state) = handle.state().await {
                 return Ok(state);
             }
         }
@@ -270,18 +266,45 @@ impl Engine {
     /// If there is no such session, or the store cannot.
     pub async fn delete_session(&self, id: SessionId) -> Result<(), EngineError> {
         self.shared.parts.store.session(id).await?;
+        self.delete(id, None).await?;
+        Ok(())
+    }
+
+    /// Removes a session that is in memory, if something holds of it and of those who are on it at that moment: whoever
+    /// comes to it is there before that, and seen, or finds no session. Gives whether it was removed.
+    ///
+    /// # Errors
+    /// If the store cannot.
+    pub async fn delete_session_if(
+        &self,
+        id: SessionId,
+        holds: impl FnOnce(&State, &[Client]) -> bool + Send + 'static,
+    ) -> Result<bool, EngineError> {
+        self.delete(id, Some(Condition(Box::new(holds)))).await
+    }
+
+    async fn delete(&self, id: SessionId, condition: Option<Condition>) -> Result<bool, EngineError> {
         // Held until the journal is gone: whoever comes meanwhile waits, and then finds nothing.
         let mut place = self.shared.place_of(id).await;
         let shared = Arc::clone(&self.shared);
         let delete = async move {
-            if let Some(handle) = place.take() {
-                // Nobody answering means that it has just left memory by itself.
-                let _ = handle.ask(|answer| Command::Close { why: FeedClosed::Deleted, answer }).await;
+            let is_conditional = condition.is_some();
+            let close = |answer| Command::Close { why: FeedClosed::Deleted, condition, answer };
+            let closed = match place.as_ref() {
+                Some(handle) => handle.ask(close).await,
+                None => None,
+            };
+            match closed {
+                Some(false) => return Ok(false),
+                // It has left memory by itself, and nobody can say what holds of it.
+                None if is_conditional => return Ok(false),
+                Some(true) | None => *place = None,
             }
             let deleted = shared.parts.store.delete_session(id).await;
             drop(place);
             shared.forget_session_now(id);
-            Ok(deleted?)
+            deleted?;
+            Ok(true)
         };
         self.shared.to_its_end(delete).await
     }

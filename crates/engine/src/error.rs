@@ -4,6 +4,8 @@ use loggia_domain::{
     Actor, ApprovalAnswer, ApprovalId, CallId, PatchId, Role, SessionId, StoreError, WorkspaceId,
 };
 
+use crate::agents::AgentError;
+
 /// Why an intent came to nothing. The session is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum IntentError {
@@ -80,6 +82,9 @@ pub enum IntentError {
         /// How long it may be.
         limit: usize,
     },
+    /// The agent that is to take the turns is not there.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
     /// The session has ended for good.
     #[error("the session is closed")]
     Closed,
@@ -145,6 +150,12 @@ pub enum EngineError {
     /// The default model was given when the server was started.
     #[error("the server was started with a model of its own, which counts before every choice")]
     PinnedModel,
+    /// The agent that is to take a session's turns is not there.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// Which sessions are tasks cannot be read or written.
+    #[error("the list of tasks cannot be used: {0}")]
+    Tasks(String),
     /// The engine stops.
     #[error("the engine stops")]
     Stopping,

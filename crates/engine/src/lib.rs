@@ -9,6 +9,7 @@
 //! - files change only here, under the policy, all or none, and can be put back as they were;
 //! - a question waits until it is answered, across restarts; the first answer holds.
 
+mod agents;
 pub mod changes;
 mod counts;
 mod engine;
@@ -19,18 +20,22 @@ mod policies;
 pub mod policy;
 pub mod secrets;
 mod session;
+pub mod tasks;
 pub mod trust;
 mod turn;
 mod workspace;
 
+pub use agents::AgentError;
 pub use counts::Counts;
 pub use engine::{
-    Activity, Engine, LookError, MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES, NewSession, chosen_model,
+    Activity, Arrivals, Engine, LookError, MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES, Mask, NewSession,
+    chosen_model,
 };
 pub use error::{EngineError, IntentError};
-pub use parts::{IndexFinder, Parts, Settings, ToolMaker};
+pub use parts::{IndexFinder, NoGuests, Parts, RepositoryFinder, Settings, SourceMaker, ToolMaker};
 pub use session::{
     Batch, CallStage, FeedClosed, History, HistoryItem, MAX_APPLIED, OnLeave, OpenCall, OpenTurn, Opened,
     Orphans, Pending, Queued, ReplyPiece, Said, Seat, StandIn, State, Status, Subscription, Told, UndoStack,
     Undoable, can_remember,
 };
+pub use tasks::{NoRepository, Tasks, task_line};

@@ -1,11 +1,16 @@
 //! What an engine is made of: the parts that fill the domain's traits, and settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::{CodeIndex, ModelCatalogue, Policy, Runner, Store, Tool, Workspace};
+use loggia_domain::{
+    BoxFuture, CodeIndex, GuestError, GuestFinder, Guests, ModelCatalogue, Policy, Repository, Runner, Store,
+    TaskProvider, Tool, Workspace,
+};
 use loggia_tree::Root;
+
+use crate::tasks::TaskSettings;
 
 /// The parts around an engine. Only whoever wires them together names them.
 #[derive(Clone)]
@@ -16,10 +21,16 @@ pub struct Parts {
     pub models: Arc<dyn ModelCatalogue>,
     /// Makes the tools of a workspace.
     pub tools: ToolMaker,
+    /// Finds the repository that a directory is in.
+    pub repositories: RepositoryFinder,
+    /// Makes what tasks of a workspace come from without any guest.
+    pub sources: SourceMaker,
     /// Runs commands.
     pub runner: Arc<dyn Runner>,
     /// Finds the index of a workspace, if it has one.
     pub index: IndexFinder,
+    /// Finds the guests of a workspace.
+    pub guests: Arc<dyn GuestFinder>,
 }
 
 /// Makes the tools of a workspace.
@@ -27,6 +38,22 @@ pub type ToolMaker = Arc<dyn Fn(&Arc<Root>) -> Vec<Arc<dyn Tool>> + Send + Sync>
 
 /// Finds the index of a workspace.
 pub type IndexFinder = Arc<dyn Fn(&Workspace) -> Option<Arc<dyn CodeIndex>> + Send + Sync>;
+
+/// Finds no guests, for engines that host nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoGuests;
+
+impl GuestFinder for NoGuests {
+    fn guests(&self, _: Workspace) -> BoxFuture<'_, Result<Guests, GuestError>> {
+        Box::pin(std::future::ready(Ok(Guests::default())))
+    }
+}
+
+/// Finds the repository that a directory is in. Finding touches nothing: one that is in none says so when it is asked.
+pub type RepositoryFinder = Arc<dyn Fn(&Path) -> Arc<dyn Repository> + Send + Sync>;
+
+/// Makes what tasks of a workspace come from without any guest: files, directories, words.
+pub type SourceMaker = Arc<dyn Fn(&Workspace) -> Vec<Arc<dyn TaskProvider>> + Send + Sync>;
 
 impl std::fmt::Debug for Parts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -51,6 +78,8 @@ pub struct Settings {
     pub policy: Policy,
     /// Whether the catalogue's default model counts before the one that was chosen for new sessions.
     pub pinned_model: bool,
+    /// How tasks go.
+    pub tasks: TaskSettings,
 }
 
 impl Settings {
@@ -64,6 +93,7 @@ impl Settings {
             unload_after: UNLOAD_AFTER,
             policy: Policy::default(),
             pinned_model: false,
+            tasks: TaskSettings::default(),
         }
     }
 }

@@ -11,6 +11,8 @@
 //! 3. the first rule that matches: those of the session, of the policy, of the workspace's suggestion;
 //! 4. the preset.
 //!
+//! What the turn itself was begun with ([`Restraint`](loggia_domain::Restraint)) comes on top, and only denies.
+//!
 //! # Presets
 //! | preset | reads | changes to files | commands |
 //! |---|---|---|---|
@@ -42,6 +44,7 @@ mod judge;
 mod paths;
 mod pattern;
 mod remember;
+mod restraint;
 mod risk;
 mod rule;
 mod shell;
@@ -60,6 +63,7 @@ pub use check::{PolicyError, RuleField, RuleList, check};
 pub use confine::confinement;
 pub use judge::Judge;
 pub use remember::{is_settled, rules_like};
+pub(crate) use restraint::held;
 pub use suggestion::Suggestion;
 
 /// Where a workspace lies.
@@ -97,6 +101,8 @@ pub enum VerdictSource {
     Suggestion,
     /// The preset: no rule matched.
     Preset,
+    /// What the turn was begun with.
+    Restraint,
 }
 
 /// A preset's name, as people write it.

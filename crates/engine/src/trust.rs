@@ -2,19 +2,24 @@
 //!
 //! A workspace's own files may name programs and loosen rules only if somebody said so (`POST /v1/workspaces/{workspace_id}/trust`). That is
 //! remembered here by the directory's real path, so that neither a link nor a directory of the same name elsewhere
-//! inherits it. Trust is for one directory, not for what is below it.
+//! inherits it. Trust is for one directory, not for what is below it. It may be lent for a run, too: that is never written
+//! down, and lapses by itself.
 //!
 //! What always holds: a list that cannot be read trusts nobody and is never overwritten.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::policy::files::{format, read_bounded, replace};
+
+/// Runs that may have trust lent at once: one for each command somebody has running, and far more than people start.
+const MAX_LOANS: usize = 256;
 
 /// Stands at the top of the file.
 const HEADER: &str = "# Workspaces whose own files may name programs and loosen rules. Written by `POST /v1/workspaces/ID/trust`.\n\n";
@@ -38,6 +43,9 @@ pub enum TrustError {
         /// Why.
         source: io::Error,
     },
+    /// Too many runs have it.
+    #[error("{MAX_LOANS} runs are trusted already; let some of them end")]
+    TooManyLoans,
     /// The file cannot be used.
     #[error("cannot use `{}`", .path.display())]
     Io {
@@ -53,6 +61,8 @@ pub enum TrustError {
 pub struct TrustStore {
     path: PathBuf,
     trusted: Mutex<BTreeSet<PathBuf>>,
+    /// Until when a directory is trusted for a run.
+    lent: Mutex<BTreeMap<(PathBuf, String), Instant>>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -76,12 +86,38 @@ impl TrustStore {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, TrustError> {
         let path = path.into();
         let trusted = Mutex::new(read(&path)?);
-        Ok(Self { path, trusted })
+        Ok(Self { path, trusted, lent: Mutex::default() })
     }
 
     /// Whether a directory is trusted. One that is not there is not.
     pub fn is_trusted(&self, directory: &Path) -> bool {
+        fs::canonicalize(directory).is_ok_and(|real| self.trusted().contains(&real) || self.is_lent(&real))
+    }
+
+    /// Whether a directory is trusted until somebody says otherwise, and not only for a run.
+    pub fn is_trusted_for_good(&self, directory: &Path) -> bool {
         fs::canonicalize(directory).is_ok_and(|real| self.trusted().contains(&real))
+    }
+
+    /// Trusts a directory for one run, as long as it says; no time at all ends that. Every run has its own.
+    ///
+    /// # Errors
+    /// A directory that is not there, or too many runs.
+    pub fn lend(&self, directory: &Path, run: &str, time: Duration) -> Result<(), TrustError> {
+        let failed = |source| TrustError::Directory { path: directory.to_owned(), source };
+        let real = fs::canonicalize(directory).map_err(failed)?;
+        let now = Instant::now();
+        let mut lent = self.lent();
+        lent.retain(|_, until| *until > now);
+        let key = (real, run.to_owned());
+        if time.is_zero() {
+            lent.remove(&key);
+        } else if lent.len() >= MAX_LOANS && !lent.contains_key(&key) {
+            return Err(TrustError::TooManyLoans);
+        } else {
+            lent.insert(key, now + time);
+        }
+        Ok(())
     }
 
     /// Trusts a directory.
@@ -97,18 +133,28 @@ impl TrustStore {
         self.change(|trusted| trusted.insert(real))
     }
 
-    /// Trusts a directory no more. One that is gone is found by the path it was trusted under.
+    /// Trusts a directory no more, not for a run either. One that is gone is found by the path it was trusted under.
     ///
     /// # Errors
     /// A list that cannot be read or written.
     pub fn distrust(&self, directory: &Path) -> Result<(), TrustError> {
         let real = fs::canonicalize(directory).unwrap_or_else(|_gone| directory.to_owned());
+        self.lent().retain(|(lent, _), _| *lent != real);
         self.change(|trusted| trusted.remove(&real))
     }
 
     /// Every trusted directory, in order.
     pub fn list(&self) -> Vec<PathBuf> {
         self.trusted().iter().cloned().collect()
+    }
+
+    fn is_lent(&self, real: &Path) -> bool {
+        let now = Instant::now();
+        self.lent().iter().any(|((lent, _), until)| lent == real && *until > now)
+    }
+
+    fn lent(&self) -> MutexGuard<'_, BTreeMap<(PathBuf, String), Instant>> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn trusted(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
@@ -210,6 +256,32 @@ mod tests {
         store.distrust(&real).unwrap();
         assert!(store.list().is_empty());
         assert!(matches!(store.trust(&real), Err(TrustError::Directory { .. })));
+    }
+
+    #[test]
+    fn trust_that_is_lent_ends_with_its_run_and_is_not_written_down() {
+        let fixture = Fixture::new();
+        let store = fixture.store();
+        let (project, link) = (fixture.at("project"), fixture.at("link"));
+        let minute = Duration::from_secs(60);
+        store.lend(&link, "one", minute).unwrap();
+        store.lend(&project, "two", minute).unwrap();
+        assert!(store.is_trusted(&project) && !store.is_trusted(&fixture.at("project/sub")));
+        assert!(store.list().is_empty() && !fixture.file().exists());
+        store.lend(&project, "one", Duration::ZERO).unwrap();
+        assert!(store.is_trusted(&project), "the other run goes on");
+        store.lend(&project, "two", Duration::ZERO).unwrap();
+        assert!(!store.is_trusted(&project));
+        store.lend(&project, "two", Duration::from_nanos(1)).unwrap();
+        assert!(!store.is_trusted(&project), "it has lapsed");
+        store.lend(&project, "three", minute).unwrap();
+        store.distrust(&project).unwrap();
+        assert!(!store.is_trusted(&project), "taken back from everybody");
+        for run in 0..MAX_LOANS {
+            store.lend(&project, &run.to_string(), minute).unwrap();
+        }
+        assert!(matches!(store.lend(&project, "more", minute), Err(TrustError::TooManyLoans)));
+        store.lend(&project, "7", minute).unwrap();
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A turn: the agent loop.
 //!
-//! Gather context, ask the model, run the tools it calls, each under the policy, until it has nothing more to
-//! call. Knows the order of these things. Refuses to know what events mean for the state, and never changes a file
+//! Gather context, ask the model, or let a plugin's agent work, run the tools it calls, each under the policy, until it
+//! has nothing more to call. Knows the order of these things. Refuses to know what events mean for the state, and never changes a file
 //! itself: it asks its session.
 //!
 //! What always holds:
@@ -19,6 +19,7 @@ mod context;
 mod edits;
 mod excerpt;
 mod gather;
+mod guest;
 mod images;
 mod output;
 mod reply;
@@ -28,11 +29,13 @@ mod spans;
 pub(crate) use batch::{collected, question_about_collected};
 pub(crate) use calls::question_about;
 pub(crate) use edits::{Chosen, applied_events, wanted};
+pub(crate) use guest::own_tools;
 
 use std::sync::Arc;
 
 use loggia_domain::{
-    EventBody, Model, ModelError, ModelErrorKind, Policy, SessionId, ToolCall, TurnEnd, TurnFailure,
+    EventBody, Model, ModelError, ModelErrorKind, ModelInfo, ModelName, ModelRequest, Policy, SessionId,
+    ToolCall, TurnEnd, TurnFailure,
 };
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
@@ -41,6 +44,7 @@ use tracing::{Instrument, Span};
 use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::session::{Batch, Feed, Halt, Link, RunningTurn, Said, State};
+use crate::turn::guest::Run;
 use crate::turn::reply::{Broken, Replied};
 use crate::workspace::OpenWorkspace;
 
@@ -123,6 +127,8 @@ impl Turn {
 
     /// Round after round, until the turn's end is recorded.
     async fn rounds(&mut self) -> Result<(), Stop> {
+        // A plugin's agent that is at work and waits for what its calls come to.
+        let mut run = None;
         loop {
             let state = self.link.state().await?;
             let Some(turn) = &state.turn else { return Ok(()) };
@@ -130,6 +136,8 @@ impl Turn {
                 self.calls(&state).await?;
             } else if state.batch.as_ref().is_some_and(|batch| batch.complete) {
                 self.decide_batch(&state).await?;
+            } else if guest::is_over(&state) {
+                self.link.record(self.finish(&state, turn.usage).await).await?;
             } else {
                 let policy = self.workspace.policy(&self.shared).await?;
                 let end = match limit(&state, &policy) {
@@ -137,7 +145,7 @@ impl Turn {
                     end => end,
                 };
                 match (end, collection(&state)) {
-                    (None, _) => self.step(&state).await?,
+                    (None, _) => self.step(&state, &mut run).await?,
                     (Some(end), None) => return Err(Stop::End(end)),
                     // What was collected is there to be decided about, whoever stopped collecting.
                     (Some(_), Some(batch)) => {
@@ -160,18 +168,19 @@ impl Turn {
         }
     }
 
-    /// Asks the model once and records what it said.
-    async fn step(&mut self, state: &State) -> Result<(), Stop> {
+    /// Asks the model once, or lets an agent go on, and records what it said.
+    async fn step(&mut self, state: &State, run: &mut Option<Run>) -> Result<(), Stop> {
+        if let Some(agent) = state.model.as_ref().and_then(ModelName::guest) {
+            return self.guest_step(state, agent, run).await;
+        }
+        // Somebody chose a model for the rest of a turn that an agent had begun.
+        *run = None;
         let model = self.shared.parts.models.find(state.model.as_ref()).map_err(|error| failed(&error))?;
         let info = model.info();
         if self.compact_if_nearly_full(state, &model, &info).await? {
             return Ok(());
         }
-        if self.gathered.is_none() {
-            self.gathered = Some(self.gather(state, &info).await?.into());
-        }
-        let found = self.retrieve(state).await?;
-        let request = self.request(state, found, &info).await?;
+        let request = self.informed_request(state, &info).await?;
         let span = spans::model_call(&info.name);
         let replied = self.reply(state, &model, request).instrument(span.clone()).await;
         spans::model_replied(&span, &replied);
@@ -180,6 +189,15 @@ impl Turn {
             Ok(replied) => self.replied(state, replied).await,
             Err(broken) => self.broke(state, &model, broken).await,
         }
+    }
+
+    /// Everything the model is told now, with what belongs to the instruction.
+    async fn informed_request(&mut self, state: &State, info: &ModelInfo) -> Result<ModelRequest, Stop> {
+        if self.gathered.is_none() {
+            self.gathered = Some(self.gather(state, info).await?.into());
+        }
+        let found = self.retrieve(state).await?;
+        self.request(state, found, info).await
     }
 
     async fn replied(&mut self, state: &State, replied: Replied) -> Result<(), Stop> {
@@ -236,7 +254,11 @@ impl Turn {
 /// A model's error as the end of a turn.
 fn failed(error: &ModelError) -> Stop {
     let retry_helps = matches!(error.kind, ModelErrorKind::Transient { .. });
-    Stop::End(TurnEnd::Failed(TurnFailure::Model { message: error.message.clone(), retry_helps }))
+    Stop::End(TurnEnd::Failed(TurnFailure::Model {
+        message: error.message.clone(),
+        retry_helps,
+        trouble: error.trouble,
+    }))
 }
 
 /// What is collected, if anything is.
@@ -261,6 +283,9 @@ fn limit(state: &State, policy: &Policy) -> Option<TurnEnd> {
 /// How a turn ends whose collection has been decided about: done, if the model had nothing more to call; else at the
 /// limit that stopped it.
 fn end_after_batch(state: &State, policy: Option<&Policy>) -> TurnEnd {
+    if guest::is_over(state) {
+        return TurnEnd::Done;
+    }
     let said = state.history.items().iter().rev();
     let last = said.map(|item| &item.said).find(|said| matches!(said, Said::Assistant { .. }));
     match last {

@@ -25,6 +25,7 @@ use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::policy::{self, Judge, Place, Suggestion};
 use crate::session::State;
+use crate::turn::own_tools;
 use crate::workspace::rules::{RuleFiles, Rules};
 use crate::workspace::watch::Watcher;
 
@@ -33,6 +34,8 @@ pub(crate) struct OpenWorkspace {
     workspace: Workspace,
     root: Arc<Root>,
     tools: Vec<Arc<dyn Tool>>,
+    /// Tools of the engine's own, which no model is told about.
+    own_tools: Vec<Arc<dyn Tool>>,
     specs: Arc<[ToolSpec]>,
     index: Option<Arc<dyn CodeIndex>>,
     applier: Arc<Applier>,
@@ -58,6 +61,7 @@ impl OpenWorkspace {
         let root = Arc::new(Root::open(&workspace.root, settings)?);
         let tools = (shared.parts.tools)(&root);
         let specs = tools.iter().map(|tool| tool.spec().clone()).collect();
+        let own_tools = own_tools(&root);
         let blobs = Arc::new(Arc::clone(&shared.parts.store));
         let journal = ApplyJournal::open(&shared.apply_journal())
             .map_err(|error| EngineError::Workspace { workspace: workspace.id, reason: error.to_string() })?;
@@ -65,11 +69,16 @@ impl OpenWorkspace {
         let mirror = shared.settings.data.join("mirrors").join(workspace.id.to_string());
         let watcher = Watcher::new(mirror, Arc::clone(&root));
         let index = (shared.parts.index)(&workspace);
-        Ok(Self { workspace, root, tools, specs, index, applier, watcher, judge: Mutex::new(None) })
+        let judge = Mutex::new(None);
+        Ok(Self { workspace, root, tools, own_tools, specs, index, applier, watcher, judge })
     }
 
     pub(crate) fn id(&self) -> WorkspaceId {
         self.workspace.id
+    }
+
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.workspace
     }
 
     /// The handle on its root.
@@ -91,7 +100,7 @@ impl OpenWorkspace {
     /// # Errors
     /// What to tell a model that asks for another one.
     pub(crate) fn tool(&self, name: &str) -> Result<&Arc<dyn Tool>, String> {
-        self.tools.iter().find(|tool| tool.spec().name == name).ok_or_else(|| {
+        self.tools.iter().chain(&self.own_tools).find(|tool| tool.spec().name == name).ok_or_else(|| {
             let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
             format!("there is no tool `{name}`; there are {}", names.join(", "))
         })

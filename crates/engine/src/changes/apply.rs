@@ -51,8 +51,14 @@ pub enum ApplyError {
     #[error("{} changed since: {}", if .0.len() == 1 { "a file has" } else { "files have" }, names(.0))]
     Conflict(Vec<Conflict>),
     /// A path leads where no change may go.
-    #[error(transparent)]
-    Forbidden(TreeError),
+    #[error("{source}")]
+    Forbidden {
+        /// Which.
+        path: TreePath,
+        /// Where it leads.
+        #[source]
+        source: TreeError,
+    },
     /// A file cannot be read or written.
     #[error("`{path}` cannot be changed: {source}")]
     Unwritable {
@@ -260,9 +266,23 @@ impl Applied {
 }
 
 impl ApplyError {
+    /// The files that are in the way; none if it is no file in particular.
+    pub fn paths(&self) -> impl Iterator<Item = &TreePath> {
+        let (conflicts, one) = match self {
+            Self::Conflict(conflicts) => (conflicts.as_slice(), None),
+            Self::Forbidden { path, .. } | Self::Unwritable { path, .. } => (&[][..], Some(path)),
+            Self::Path(_)
+            | Self::TooMany { .. }
+            | Self::Blobs(_)
+            | Self::Journal(_)
+            | Self::HalfDone { .. } => (&[][..], None),
+        };
+        conflicts.iter().map(|conflict| &conflict.path).chain(one)
+    }
+
     pub(super) fn at(path: &TreePath, source: TreeError) -> Self {
         match source {
-            source if source.is_forbidden() => Self::Forbidden(source),
+            source if source.is_forbidden() => Self::Forbidden { path: path.clone(), source },
             source => Self::Unwritable { path: path.clone(), source },
         }
     }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use loggia_domain::{
-    ArgumentError, Decision, Demand, Event, JsonText, Policy, Seq, SessionId, ToolContext, ToolEffect,
-    ToolError, ToolSpec, WorkspaceId,
+    ArgumentError, Client, Decision, Demand, Event, JsonText, Policy, Seq, SessionId, ToolContext,
+    ToolEffect, ToolError, ToolSpec, WorkspaceId,
 };
 
 use crate::counts::Counts;
@@ -73,12 +73,20 @@ impl Engine {
     /// How a session is now, if it is in memory. If it is not, nothing runs there, whatever its journal says.
     pub async fn live(&self, id: SessionId) -> Option<Arc<State>> {
         if let Some(handle) = self.shared.if_loaded(id).await
-            && let Some(state) = handle.ask(|answer| Command::State { answer }).await
+            && let Some(state) = handle.state().await
         {
             return Some(state);
         }
         self.shared.forget_empty(id);
         None
+    }
+
+    /// Who is on a session now; nobody if it is not in memory.
+    pub async fn clients(&self, id: SessionId) -> Vec<Client> {
+        match self.shared.if_loaded(id).await {
+            Some(handle) => handle.ask(|answer| Command::Clients { answer }).await.unwrap_or_default(),
+            None => Vec::new(),
+        }
     }
 
     /// Opens a workspace, to see whether that can be done.

@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex};
 
 use loggia_domain::{Event, EventBody, Seq, SessionId, Store};
 use loggia_tree::{HardLinkRule, Root, RootSettings};
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::changes::{ApplyJournal, ApplyKind, ApplyMark, UnfinishedApply};
 use crate::counts::Counters;
 use crate::engine::current_model::CurrentModel;
-use crate::engine::{Engine, Shared};
+use crate::engine::{Engine, Shared, arrivals};
 use crate::error::EngineError;
 use crate::parts::{Parts, Settings};
 use crate::policies::Policies;
 use crate::secrets::Masker;
+use crate::tasks::{Desk, clear_leftovers};
 use crate::trust::TrustStore;
 use crate::workspace::RUNNING;
 
@@ -37,7 +39,9 @@ impl Engine {
             counters: Counters::default(),
             current_model: CurrentModel::open(&settings.data, settings.pinned_model)?,
             trust: Arc::new(TrustStore::open(settings.data.join("trust.toml"))?),
+            desk: Desk::new(&settings.data),
             sessions: Mutex::new(HashMap::new()),
+            arrivals: broadcast::Sender::new(arrivals::ROOM),
             workspaces: Mutex::new(HashMap::new()),
             parts,
             settings,
@@ -45,6 +49,9 @@ impl Engine {
         let engine = Self { shared: Arc::new(shared) };
         engine.finish_changes().await?;
         engine.settle_cut_commands().await;
+        // In the background: it may have to ask a repository, and nobody waits for it but whoever starts a task.
+        let leftovers = engine.clone();
+        engine.shared.tasks.spawn(async move { clear_leftovers(&leftovers).await });
         Ok(engine)
     }
 

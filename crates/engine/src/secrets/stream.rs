@@ -79,7 +79,15 @@ impl MaskStream {
         let held = self.held.as_str();
         let starts = [context_start(held), self.value_start(held), key_start(held)];
         let end = starts.into_iter().flatten().min().unwrap_or(held.len());
-        let end = word_start(held, self.together(word_start(held, end)));
+        let mut end = word_start(held, end);
+        // What is kept together with one secret may lie in another.
+        loop {
+            let earlier = word_start(held, self.together(end));
+            if earlier == end {
+                break;
+            }
+            end = earlier;
+        }
         if held.len() - end > MOST_HELD { floor_boundary(held, held.len() - KEPT_OF_LONG_WORD) } else { end }
     }
 

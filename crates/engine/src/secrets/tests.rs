@@ -159,6 +159,17 @@ fn what_is_held_is_bounded() {
     assert!(text.len() > 5_000, "a key without an end is given up");
 }
 
+#[test]
+fn a_name_in_what_is_taken_for_a_key_is_not_cut_off_it() {
+    let key = secret(&["-----BEGIN OPENSSH PRIVATE", " KEY-----\n", &letters(40)]);
+    let text = format!("before {key} afterpasswordtoken = 0a0a__-----BEGIN ");
+    let masker = Masker::default();
+    let mut stream = masker.stream();
+    let mut given: String = text.chars().map(|c| stream.push(&c.to_string())).collect();
+    given.push_str(&stream.finish());
+    assert_eq!(given, masker.mask(&text));
+}
+
 fn pieces() -> impl Strategy<Value = String> {
     let samples: Vec<String> = samples().into_iter().map(|(text, ..)| text).collect();
     prop_oneof![

@@ -63,10 +63,17 @@ impl Actor {
         }
         loop {
             let done = match self.wait().await {
-                Woke::Command(Some(Command::Close { why, answer })) => {
-                    self.end(why).await;
-                    let _ = answer.send(());
-                    return;
+                Woke::Command(Some(Command::Close { why, condition, answer })) => {
+                    // Whoever came before this is seen here; whoever comes after it finds the session gone.
+                    let holds = condition.is_none_or(|it| it.0(&self.state, &self.seats.clients()));
+                    if holds {
+                        self.end(why).await;
+                    }
+                    let _ = answer.send(holds);
+                    match holds {
+                        true => return,
+                        false => Ok(()),
+                    }
                 }
                 Woke::Command(Some(command)) => self.command(command).await,
                 Woke::Asked(ask) => self.asked(ask).await,
@@ -149,7 +156,16 @@ impl Actor {
                     false => Ok(()),
                 }
             }
+            Command::Record { bodies, answer } => {
+                let _ = answer.send(self.record(None, bodies).await);
+                Ok(())
+            }
+            Command::Work { instruction, step, by, answer } => {
+                let _ = answer.send(self.work(*instruction, step, by).await);
+                Ok(())
+            }
             Command::State { answer } => {
+                self.handle.shown.set(&self.state);
                 let _ = answer.send(Arc::clone(&self.state));
                 Ok(())
             }
@@ -177,6 +193,8 @@ impl Actor {
         let event = |body| NewEvent { at, turn, body: masked(masker, body) };
         let events = bodies.into_iter().map(event).collect();
         let stored = self.shared.parts.store.append(self.id, events).await?;
+        // Else the state would be copied for the sake of somebody who looked once.
+        self.handle.shown.clear();
         let state = Arc::make_mut(&mut self.state);
         for event in &stored {
             self.chronicle.note(event);
@@ -209,6 +227,7 @@ impl Actor {
     fn try_unload(&mut self) -> bool {
         let unloads = self.may_unload() && self.shared.forget_session(self.id, &mut self.commands);
         if unloads {
+            self.handle.shown.clear();
             self.handle.feed.close(FeedClosed::Unloaded);
         }
         unloads
@@ -238,6 +257,7 @@ impl Actor {
     }
 
     fn leave(&mut self, why: FeedClosed) {
+        self.handle.shown.clear();
         self.shared.forget_session_now(self.id);
         self.commands.close();
         self.handle.feed.close(why);

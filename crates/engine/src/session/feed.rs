@@ -150,6 +150,11 @@ impl Feed {
         })
     }
 
+    /// The last event that was told, or the last one before any was.
+    pub(crate) fn last(&self) -> Seq {
+        self.now().recent.last()
+    }
+
     /// How long the running reply is: what changes when there is something to keep.
     pub(crate) fn reply_length(&self) -> usize {
         self.now().reply.as_ref().map_or(0, |reply| reply.text.len() + reply.thought.len())

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use loggia_domain::{
     Accepted, Actor as Who, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, CheckpointId, ClientId,
-    CommandReport, EventBody, FileChange, Image, Instruction, Intent, JsonText, ModelName, PatchId,
-    PatchReport, Question, Remember, Role, Rule, Seq, StoreError, TurnId, WhenBusy,
+    CommandReport, EventBody, FileChange, Image, Instruction, Intent, JsonText, ModelName, OwnInstructions,
+    PatchId, PatchReport, Question, Remember, Role, Rule, Seq, StoreError, TaskEvent, Thinking, TurnId,
+    WhenBusy,
 };
 
 use crate::changes::{self, ApplyError, ApplyKind};
@@ -15,7 +16,7 @@ use crate::policy::files::PolicyFileError;
 use crate::session::actor::Actor;
 use crate::session::running::Waiting;
 use crate::session::seat::Orphans;
-use crate::session::state::{State, Undoable, remembered};
+use crate::session::state::{Pending, State, Undoable, remembered};
 use crate::workspace::{Work, blocking};
 
 impl Actor {
@@ -35,12 +36,17 @@ impl Actor {
             Intent::UpdateContext { context } => self.update_context(context, by).await,
             Intent::Cancel { reason } => self.cancel(reason.as_deref(), by).await,
             Intent::Decide { approval, answer } => self.answer(approval, answer, by).await,
+            Intent::DecideInstead { approval, arguments } => {
+                self.answer_instead(approval, arguments, by).await
+            }
             Intent::DecideStep { step, stop } => self.decide_step(step, stop),
             Intent::ReportPatch { patch, report } => self.report_patch(id, patch, report),
             Intent::ReportCommand { call, report } => self.report_command(id, call, report),
             Intent::Continue => self.continue_turn(by).await,
             Intent::Rename { title } => self.note(EventBody::SessionRenamed { title, by }).await,
             Intent::SetModel { model } => self.set_model(model, by).await,
+            Intent::SetInstructions { instructions } => self.set_instructions(instructions, by).await,
+            Intent::SetThinking { thinking } => self.set_thinking(thinking, by).await,
             Intent::Undo { steps } => self.undo(steps, by).await,
             Intent::Redo { steps } => self.redo(steps, by).await,
             Intent::Close => self.close(by).await,
@@ -88,6 +94,26 @@ impl Actor {
         Ok(())
     }
 
+    /// Begins the turn that does the work of a task's step. Both are stored, or neither.
+    pub(super) async fn work(
+        &mut self,
+        instruction: Instruction,
+        step: String,
+        by: Who,
+    ) -> Result<TurnId, IntentError> {
+        if self.state.closed {
+            return Err(IntentError::Closed);
+        }
+        if self.state.turn.is_some() {
+            return Err(IntentError::Busy);
+        }
+        let turn = TurnId::new();
+        let started = EventBody::TurnStarted { instruction, by, queued: None };
+        self.record(Some(turn), vec![started, EventBody::Task(TaskEvent::Working { step })]).await?;
+        self.spawn_turn();
+        Ok(turn)
+    }
+
     async fn update_context(&mut self, context: JsonText, by: Who) -> Result<Accepted, IntentError> {
         let turn = self.turn_id();
         self.record(turn, vec![EventBody::ContextUpdated { context, by }]).await?;
@@ -125,7 +151,28 @@ impl Actor {
         if self.state.model.as_ref() == Some(&model) {
             return Ok(self.accepted());
         }
+        let home = self.shared.home_of(&self.state, self.workspace.workspace()).await?;
+        self.shared.check_model(home, Some(&model)).await?;
         self.note(EventBody::ModelChanged { model, reason: None, by }).await
+    }
+
+    /// What the model is told already is no news.
+    async fn set_instructions(
+        &mut self,
+        instructions: OwnInstructions,
+        by: Who,
+    ) -> Result<Accepted, IntentError> {
+        if self.state.instructions == instructions {
+            return Ok(self.accepted());
+        }
+        self.note(EventBody::InstructionsChanged { instructions, by }).await
+    }
+
+    async fn set_thinking(&mut self, thinking: Option<Thinking>, by: Who) -> Result<Accepted, IntentError> {
+        if self.state.thinking == thinking {
+            return Ok(self.accepted());
+        }
+        self.note(EventBody::ThinkingChanged { thinking, by }).await
     }
 
     async fn close(&mut self, by: Who) -> Result<Accepted, IntentError> {
@@ -141,20 +188,56 @@ impl Actor {
         answer: ApprovalAnswer,
         by: Who,
     ) -> Result<Accepted, IntentError> {
-        if let Some(held) = self.state.decided.get(&approval) {
-            return Err(IntentError::AlreadyDecided { approval, held: Box::new(held.clone()) });
-        }
-        let Some(pending) = self.state.pending.get(&approval) else {
-            return Err(IntentError::UnknownApproval(approval));
-        };
+        let pending = self.open_question(approval)?;
         check_answer(&self.state, &pending.question, &answer.scope)?;
         self.decide(approval, answer, by).await?;
         Ok(self.accepted())
     }
 
+    /// A yes to the call with other arguments. It is for this call only: what a rule for longer would be about is not
+    /// what was asked.
+    async fn answer_instead(
+        &mut self,
+        approval: ApprovalId,
+        arguments: JsonText,
+        by: Who,
+    ) -> Result<Accepted, IntentError> {
+        let call = self.open_question(approval)?.call;
+        let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+        let Some(open) = calls.into_iter().find(|open| Some(open.call.id) == call) else {
+            return Err(IntentError::BadAnswer("no single call is asked about".to_owned()));
+        };
+        let (id, is_same) = (open.call.id, open.call.arguments == arguments);
+        let tool = self.workspace.tool(&open.call.tool).map_err(IntentError::BadAnswer)?;
+        tool.prepare(&arguments).map_err(|error| IntentError::BadAnswer(error.to_string()))?;
+        let changed = EventBody::CallChanged { call: id, arguments, by: by.clone() };
+        let answer = ApprovalAnswer { scope: ApprovalScope::All, remember: Remember::Once, comment: None };
+        let before = (!is_same).then_some(changed);
+        self.decide_after(before, approval, answer, by).await?;
+        Ok(self.accepted())
+    }
+
+    fn open_question(&self, approval: ApprovalId) -> Result<&Pending, IntentError> {
+        if let Some(held) = self.state.decided.get(&approval) {
+            return Err(IntentError::AlreadyDecided { approval, held: Box::new(held.clone()) });
+        }
+        self.state.pending.get(&approval).ok_or(IntentError::UnknownApproval(approval))
+    }
+
     /// Records an answer, tells the turn, and remembers it for the workspace if it is meant so.
     pub(super) async fn decide(
         &mut self,
+        approval: ApprovalId,
+        answer: ApprovalAnswer,
+        by: Who,
+    ) -> Result<(), StoreError> {
+        self.decide_after(None, approval, answer, by).await
+    }
+
+    /// The same with a fact that belongs before the answer: both are stored, or neither.
+    async fn decide_after(
+        &mut self,
+        before: Option<EventBody>,
         approval: ApprovalId,
         answer: ApprovalAnswer,
         by: Who,
@@ -166,7 +249,8 @@ impl Actor {
             _ => None,
         };
         let (told, who) = (answer.clone(), by.clone());
-        self.record(self.turn_id(), vec![EventBody::ApprovalDecided { approval, answer, by }]).await?;
+        let decided = EventBody::ApprovalDecided { approval, answer, by };
+        self.record(self.turn_id(), before.into_iter().chain([decided]).collect()).await?;
         if let Some(rules) = lasting
             && let Err(error) = self.remember(rules).await
         {
@@ -335,8 +419,12 @@ impl Actor {
     /// Starts the task of the state's turn.
     pub(super) fn spawn_turn(&mut self) {
         self.waiting.clear();
-        let model = self.shared.parts.models.find(self.state.model.as_ref());
-        let span = self.chronicle.begin_turn(self.turn_id(), model.ok().map(|model| model.info().name));
+        let wanted = self.state.model.as_ref();
+        let model = match wanted.filter(|model| model.guest().is_some()) {
+            Some(agent) => Some(agent.clone()),
+            None => self.shared.parts.models.find(wanted).ok().map(|model| model.info().name),
+        };
+        let span = self.chronicle.begin_turn(self.turn_id(), model);
         self.turn = Some(crate::turn::spawn(
             Arc::clone(&self.shared),
             Arc::clone(&self.workspace),
@@ -385,10 +473,15 @@ fn check_size(intent: &Intent) -> Result<(), IntentError> {
                 false => Ok(()),
             }
         }
+        Intent::DecideInstead { arguments, .. } => fits("the call", Some(&arguments.0), MAX_PROMPT),
         Intent::ReportPatch { report: PatchReport::Failed { message }, .. } => {
             fits("the message", Some(message), MAX_COMMENT)
         }
         Intent::SetModel { model } => fits("the model's name", Some(&model.0), MAX_TITLE),
+        Intent::SetInstructions { instructions: OwnInstructions { instead, added } } => {
+            fits("the instructions", instead.as_deref(), OwnInstructions::MAX_BYTES)?;
+            fits("the instructions", added.as_deref(), OwnInstructions::MAX_BYTES)
+        }
         Intent::Cancel { reason } => fits("the reason", reason.as_deref(), MAX_COMMENT),
         Intent::Rename { title } => fits("the title", Some(title), MAX_TITLE),
         _ => Ok(()),

@@ -24,6 +24,7 @@ use crate::session::presence::Presence;
 use crate::session::renewing::renewed;
 use crate::session::running::Waiting;
 use crate::session::seats::{Departures, Seats};
+use crate::session::shown::Shown;
 use crate::session::state::{CallStage, State};
 use crate::session::{QUEUE, SessionHandle};
 
@@ -41,7 +42,8 @@ pub(crate) async fn load(shared: &Arc<Shared>, id: SessionId) -> Result<SessionH
     let feed = Feed::new(state.last_seq);
     let (departures, presence) = (Arc::new(Departures::default()), Arc::new(Presence::default()));
     presence.set_status(state.status());
-    let handle = SessionHandle { id, commands, feed, departures, presence };
+    let shown = Arc::new(Shown::default());
+    let handle = SessionHandle { id, commands, feed, departures, presence, shown };
     let actor = Actor {
         id,
         shared: Arc::clone(shared),
@@ -55,6 +57,7 @@ pub(crate) async fn load(shared: &Arc<Shared>, id: SessionId) -> Result<SessionH
         unsettled: None,
         chronicle: Chronicle::new(id),
     };
+    shared.announce(&handle);
     shared.tasks.spawn(actor.run());
     Ok(handle)
 }

@@ -20,9 +20,11 @@ use std::sync::Arc;
 
 use loggia_domain::{
     Actor, ApprovalAnswer, ApprovalId, BatchId, Budget, CallId, Event, EventBody, FileChange, Instruction,
-    ModelName, Patch, PatchFailure, PatchId, Plan, Preset, Question, Risk, Rule, Seq, SessionId, Timestamp,
-    ToolCall, TurnEnd, TurnId, Usage, WorkspaceId,
+    JsonText, ModelName, OwnInstructions, Patch, PatchFailure, PatchId, Plan, Preset, Question, Risk, Rule,
+    Seq, SessionId, Thinking, Timestamp, ToolCall, TurnEnd, TurnId, Usage, WorkspaceId,
 };
+
+use crate::tasks::{Moment, Task};
 
 pub use history::{History, HistoryItem, Said};
 pub(crate) use history::{partly, says};
@@ -56,6 +58,10 @@ pub struct State {
     pub beginning: Option<Arc<str>>,
     /// Its model, if one was chosen.
     pub model: Option<ModelName>,
+    /// What that is told, of the session's own.
+    pub instructions: OwnInstructions,
+    /// How much that is to think, if somebody said.
+    pub thinking: Option<Thinking>,
     /// The model that replies in the place of another, if one did the last time.
     pub stand_in: Option<StandIn>,
     /// Whether it has ended for good.
@@ -94,6 +100,8 @@ pub struct State {
     pub batch: Option<Batch>,
     /// What can be undone and redone.
     pub undo: UndoStack,
+    /// The task it is there for, if it is.
+    pub task: Option<Arc<Task>>,
 }
 
 /// A model that replies in the place of another.
@@ -196,6 +204,8 @@ impl State {
             title: title.clone(),
             beginning: None,
             model: model.clone(),
+            instructions: OwnInstructions::default(),
+            thinking: None,
             stand_in: None,
             closed: false,
             last_seq: event.seq,
@@ -215,6 +225,7 @@ impl State {
             applied: Vec::new(),
             batch: None,
             undo: UndoStack::default(),
+            task: None,
         })
     }
 
@@ -255,6 +266,8 @@ impl State {
                 self.stand_in = None;
             }
             EventBody::ModelSwitched { from, to, .. } => self.switch(from, to),
+            EventBody::InstructionsChanged { instructions, .. } => self.instructions = instructions.clone(),
+            EventBody::ThinkingChanged { thinking, .. } => self.thinking = *thinking,
             // A fork is there to be used, whatever became of the session it was split from.
             EventBody::SessionClosed { .. } if self.is_copied(event.seq) && !self.is_imported() => {}
             EventBody::SessionClosed { .. } => self.closed = true,
@@ -268,7 +281,10 @@ impl State {
             EventBody::TurnStarted { instruction, by, queued } => {
                 self.start_turn(event, instruction, by, *queued);
             }
-            EventBody::TurnContinued { by } => self.continue_turn(event, by),
+            EventBody::TurnContinued { by } => {
+                self.at_task(|task| task.turn_goes_on(event.turn));
+                self.continue_turn(event, by);
+            }
             EventBody::ContextUpdated { context, .. } => {
                 self.history.push(event.seq, Said::Context(context.clone()));
             }
@@ -276,6 +292,7 @@ impl State {
             EventBody::PlanChanged { plan } => self.plan = Some(plan.clone()),
             EventBody::MessageEnded { message, cut, usage } => {
                 self.use_up(*usage);
+                self.at_task(|task| task.use_up(event.turn, *usage));
                 if let Some(turn) = &mut self.turn {
                     turn.steps += 1;
                     turn.context_tokens = usage.input.saturating_add(usage.output);
@@ -301,6 +318,7 @@ impl State {
                 self.ask(*approval, asked);
             }
             EventBody::ApprovalDecided { approval, answer, by } => self.decide(*approval, answer, by),
+            EventBody::CallChanged { call, arguments, .. } => self.change_call(*call, arguments),
             EventBody::ToolStarted { call, executor } => self.at_call(*call, |open| {
                 open.stage = CallStage::Started(*executor);
             }),
@@ -351,7 +369,26 @@ impl State {
                 self.use_up(*usage);
                 self.history.compact(*through, summary);
             }
-            EventBody::TurnEnded { end, by, .. } => self.end_turn(event.seq, end, by.as_ref()),
+            EventBody::TurnEnded { end, by, .. } => {
+                self.at_task(|task| task.turn_ended(event.turn, end));
+                self.end_turn(event.seq, end, by.as_ref());
+            }
+            // A task is driven by one session, and this is another one.
+            EventBody::Task(_) if self.is_copied(event.seq) => {}
+            EventBody::Task(happened) => {
+                let moment =
+                    Moment { seq: event.seq, at: event.at, turn: event.turn, depth: self.undo.done().len() };
+                match &mut self.task {
+                    Some(task) => Arc::make_mut(task).apply(happened, moment),
+                    None => self.task = Task::begin(happened, moment).map(Arc::new),
+                }
+            }
+        }
+    }
+
+    fn at_task(&mut self, change: impl FnOnce(&mut Task)) {
+        if let Some(task) = &mut self.task {
+            change(Arc::make_mut(task));
         }
     }
 
@@ -439,6 +476,13 @@ impl State {
         }
     }
 
+    fn change_call(&mut self, call: CallId, arguments: &JsonText) {
+        self.at_call(call, |open| {
+            let before = std::mem::replace(&mut open.call.arguments, arguments.clone());
+            open.given.get_or_insert(before);
+        });
+    }
+
     fn propose(&mut self, patch: &Patch) {
         self.at_call(patch.call, |open| open.patches.push(patch.id));
         self.proposed.insert(patch.id, Arc::new(patch.clone()));
@@ -478,7 +522,14 @@ impl State {
         let Some(place) = turn.calls.iter().position(|open| open.call.id == call) else { return };
         let open = turn.calls.remove(place);
         turn.tools_used.insert(open.call.tool.clone());
-        self.history.push(seq, Said::Tool { call: open.call, outcome: outcome.clone() });
+        let changed = open.given.as_ref().map(|given| history::changed(&open.call, given));
+        // The model hears an answer to what it called; what became of that is told beside it, where secrets are masked.
+        let arguments = open.given.unwrap_or(open.call.arguments);
+        let call = ToolCall { arguments, ..open.call };
+        self.history.push(seq, Said::Tool { call, outcome: outcome.clone() });
+        if let Some(text) = changed {
+            self.history.push(seq, Said::Notice(text));
+        }
     }
 
     /// What whoever decided about the collection wants the model to know. The calls have long been answered; only

@@ -8,15 +8,14 @@ use loggia_domain::{
     Question, Risk, Timestamp, ToolOutcome,
 };
 
-use crate::changes::ApplyKind;
+use crate::changes::{ApplyError, ApplyKind};
 use crate::session::{Batch, State};
 use crate::turn::called::Called;
-use crate::turn::edits::{applied_events, choose, demand_of, failures};
+use crate::turn::edits::{Chosen, applied_events, choose, demand_of, failures};
+// What the journal uses as the tool's name when a whole collection is asked about.
+use crate::turn::guest::APPLY_CHANGES as TOOL;
 use crate::turn::{Stop, Turn, end_after_batch};
 use crate::workspace::Work;
-
-/// What the journal uses as the tool's name when a whole collection is asked about.
-const TOOL: &str = "apply_changes";
 
 /// Adds a call's changes to the collection. A later change to a file takes the place of an earlier one; one that
 /// leads back to what the file is takes it out.
@@ -87,45 +86,82 @@ impl Turn {
         let Some(approval) = asked else { return Ok(self.link.record(vec![done]).await?) };
         let clearance = self.clearance(approval).await?;
         let (chosen, left) = choose(collected(state).cloned().collect(), &clearance.scope);
-        let Some((first, _)) = chosen.first() else {
-            let mut events = applied_events(&[], &left, Executor::Server, &[]);
-            events.push(done);
-            return Ok(self.link.record(events).await?);
-        };
-        let about: Vec<Patch> = chosen.iter().map(|(patch, _)| patch.clone()).collect();
-        let allowed = self.still_allowed(TOOL, &demand_of(&about)).await?;
-        let forbidden = |message: String| {
-            let failure = PatchFailure::Unwritable { message };
-            about.iter().map(|patch| (patch.id, failure.clone())).collect()
-        };
-        let contents = match allowed {
-            Ok(()) => self.workspace.contents(&chosen).await,
-            Err(reason) => Err(forbidden(reason)),
-        };
-        let failures = match contents {
-            Err(failures) => failures,
-            Ok(wanted) => {
-                let work = Work::Change(wanted);
-                let kind = ApplyKind::Patches(first.id);
-                let (kept, dropped, last) = (chosen.clone(), left.clone(), done.clone());
-                let after = move |files: Vec<FileChange>| {
-                    let mut events = applied_events(&kept, &dropped, Executor::Server, &files);
-                    events.push(last);
-                    events
-                };
-                match self.link.apply(kind, Vec::new(), work, after).await? {
-                    Ok(()) => return Ok(()),
-                    Err(error) => failures(&chosen, &error),
+        let (mut chosen, mut failed) = self.still_wanted(chosen).await?;
+        // Each change is for itself: one that cannot be made keeps no other out. Those that can are written together, so
+        // that a crash leaves all of them or none. Every round does so or takes one out.
+        while let Some((first, _)) = chosen.first() {
+            let unfit = match self.workspace.contents(&chosen).await {
+                Err(unfit) => unfit,
+                Ok(wanted) => {
+                    let kind = ApplyKind::Patches(first.id);
+                    let (kept, dropped, last) = (chosen.clone(), left.clone(), done.clone());
+                    let unmade = failed.clone();
+                    let after = move |files: Vec<FileChange>| settled(&kept, &dropped, unmade, &files, last);
+                    match self.link.apply(kind, Vec::new(), Work::Change(wanted), after).await? {
+                        Ok(()) => return Ok(()),
+                        Err(error) => to_blame(&chosen, &error),
+                    }
                 }
-            }
-        };
-        let mut events = applied_events(&[], &left, Executor::Server, &[]);
-        for (patch, _) in chosen {
-            let failure = failures.iter().find(|(id, _)| *id == patch.id).map(|(_, failure)| failure.clone());
-            let failure = failure.unwrap_or(PatchFailure::Withdrawn);
-            events.push(EventBody::PatchDropped { patch: patch.id, failure });
+            };
+            chosen.retain(|(patch, _)| unfit.iter().all(|(id, _)| *id != patch.id));
+            failed.extend(unfit);
         }
-        events.push(done);
-        Ok(self.link.record(events).await?)
+        Ok(self.link.record(settled(&[], &left, failed, &[], done)).await?)
+    }
+
+    /// Which changes may still be made, and why the others may not.
+    async fn still_wanted(&self, chosen: Vec<Chosen>) -> Result<(Vec<Chosen>, Vec<Failure>), Stop> {
+        let about = |chosen: &[Chosen]| {
+            let patches: Vec<Patch> = chosen.iter().map(|(patch, _)| patch.clone()).collect();
+            demand_of(&patches)
+        };
+        if self.still_allowed(TOOL, &about(&chosen)).await?.is_ok() {
+            return Ok((chosen, Vec::new()));
+        }
+        let (mut allowed, mut forbidden) = (Vec::new(), Vec::new());
+        for one in chosen {
+            match self.still_allowed(TOOL, &about(std::slice::from_ref(&one))).await? {
+                Ok(()) => allowed.push(one),
+                Err(message) => forbidden.push((one.0.id, PatchFailure::Unwritable { message })),
+            }
+        }
+        Ok((allowed, forbidden))
+    }
+}
+
+/// A change that could not be made, and why.
+type Failure = (PatchId, PatchFailure);
+
+/// What became of every change, and the end of the turn.
+fn settled(
+    made: &[Chosen],
+    left: &[Patch],
+    failed: Vec<Failure>,
+    files: &[FileChange],
+    done: EventBody,
+) -> Vec<EventBody> {
+    let mut events = applied_events(made, left, Executor::Server, files);
+    let dropped = |(patch, failure): Failure| EventBody::PatchDropped { patch, failure };
+    events.extend(failed.into_iter().map(dropped));
+    events.push(done);
+    events
+}
+
+/// The changes that kept a set from being written, at least one; all of them if it was none in particular.
+fn to_blame(chosen: &[Chosen], error: &ApplyError) -> Vec<Failure> {
+    let is_to_blame = |id: PatchId| {
+        chosen
+            .iter()
+            .any(|(patch, _)| patch.id == id && error.paths().any(|path| path.as_str() == patch.path))
+    };
+    let all = failures(chosen, error);
+    let blamed: Vec<Failure> = all.iter().filter(|(id, _)| is_to_blame(*id)).cloned().collect();
+    match blamed.is_empty() {
+        false => blamed,
+        true => {
+            let message = error.to_string();
+            let failure = PatchFailure::Unwritable { message };
+            chosen.iter().map(|(patch, _)| (patch.id, failure.clone())).collect()
+        }
     }
 }

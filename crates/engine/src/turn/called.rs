@@ -16,6 +16,8 @@ pub(super) struct Called {
     pub(super) call: ToolCall,
     /// How far it had come.
     pub(super) stage: CallStage,
+    /// Whether it is another than the model wanted.
+    pub(super) is_changed: bool,
     /// The changes it proposed before.
     pub(super) patches: Vec<PatchId>,
     /// None until it begins.
@@ -24,8 +26,14 @@ pub(super) struct Called {
 
 impl Called {
     pub(super) fn new(open: &OpenCall) -> Self {
-        let OpenCall { call, stage, patches, .. } = open;
-        Self { call: call.clone(), stage: *stage, patches: patches.clone(), span: Span::none() }
+        let OpenCall { call, given, stage, patches, .. } = open;
+        Self {
+            call: call.clone(),
+            stage: *stage,
+            is_changed: given.is_some(),
+            patches: patches.clone(),
+            span: Span::none(),
+        }
     }
 
     /// It is its turn. Gives the span to do it in.

@@ -11,12 +11,12 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use loggia_domain::{
     Actor, ApprovalAnswer, ApprovalId, ApprovalScope, Decision, Demand, EventBody, Executor, PatchFailure,
-    PreparedCall, Question, Remember, Risk, Timestamp, ToolCall, ToolContext, ToolEffect, ToolError,
-    ToolOutcome,
+    PreparedCall, Question, Remember, Restraint, Risk, Timestamp, ToolCall, ToolContext, ToolEffect,
+    ToolError, ToolOutcome,
 };
 use tracing::Instrument;
 
-use crate::policy::{Judge, Verdict};
+use crate::policy::{self, Judge, Verdict};
 use crate::session::{CallStage, Halt, OpenCall, State};
 use crate::turn::called::Called;
 use crate::turn::{Stop, Turn, spans};
@@ -44,7 +44,7 @@ impl Turn {
         let judge = self.workspace.judge(&self.shared, state).await?;
         let mut together = Vec::new();
         for open in &turn.calls {
-            match self.prepare(&judge, open) {
+            match self.prepare(&judge, &turn.instruction.restraint, open) {
                 Ok(ready) if ready.runs_beside_others() => together.push(ready),
                 Ok(mut ready) if together.is_empty() => {
                     let span = ready.open.begin(true);
@@ -61,12 +61,13 @@ impl Turn {
         Ok(self.side_by_side(state, &judge, together).await?)
     }
 
-    fn prepare(&self, judge: &Judge, open: &OpenCall) -> Result<Ready, ToolOutcome> {
+    fn prepare(&self, judge: &Judge, restraint: &Restraint, open: &OpenCall) -> Result<Ready, ToolOutcome> {
         let failed = |message: String| ToolOutcome::Failed { message };
         let tool = self.workspace.tool(&open.call.tool).map_err(failed)?;
         let prepared = tool.prepare(&open.call.arguments).map_err(|error| failed(error.to_string()))?;
         let demand = prepared.demand();
         let verdict = judge.judge(&open.call.tool, &demand);
+        let verdict = policy::held(verdict, restraint, &open.call.tool, &demand);
         Ok(Ready { open: Called::new(open), prepared, demand, verdict })
     }
 
@@ -101,24 +102,40 @@ impl Turn {
                 let reason = ready.verdict.reason.clone();
                 self.end(&ready.open, ToolOutcome::Denied { reason }).await
             }
-            (CallStage::Requested, _) if ready.changes_files() => self.propose(state, judge, ready).await,
+            (CallStage::Requested, _) if ready.changes_files() => {
+                self.propose(state, judge, ready, None).await
+            }
             (CallStage::Requested, Decision::Ask) => {
                 let question = question_about(&ready.open.call, &ready.demand);
                 let approval = self.ask(&ready.open.call, question, ready.verdict.risk, Vec::new()).await?;
-                let clearance = self.clearance(approval).await?;
-                self.carry_out(state, judge, ready, clearance).await
+                match self.clearance_of(&ready.open.call, approval).await? {
+                    Some(clearance) => self.carry_out(state, judge, ready, clearance).await,
+                    None => Ok(()),
+                }
             }
             (CallStage::Requested, Decision::Allow) => {
                 let clearance = Clearance { scope: ApprovalScope::All, by: None, comment: None };
                 self.carry_out(state, judge, ready, clearance).await
             }
+            // Whoever was asked changed it. What it comes to now has been judged as it would have been in the
+            // beginning: a denial holds, and where there would be a question it is answered.
+            (CallStage::Decided(_), Decision::Deny) if ready.open.is_changed => {
+                let reason = ready.verdict.reason.clone();
+                self.end(&ready.open, ToolOutcome::Denied { reason }).await
+            }
+            (CallStage::Decided(approval), _) if ready.open.is_changed && ready.changes_files() => {
+                let clearance = self.clearance(approval).await?;
+                self.propose(state, judge, ready, Some(clearance)).await
+            }
             // It was asked about before the turn was brought back, and loading saw to it that it was this that was
             // asked. It may have been answered since.
             (CallStage::Asked(approval) | CallStage::Decided(approval), _) => {
-                let clearance = self.clearance(approval).await?;
-                match ready.open.patches.is_empty() {
-                    true => self.carry_out(state, judge, ready, clearance).await,
-                    false => self.apply_patches(state, &ready.open, clearance).await,
+                match self.clearance_of(&ready.open.call, approval).await? {
+                    None => Ok(()),
+                    Some(clearance) if ready.open.patches.is_empty() => {
+                        self.carry_out(state, judge, ready, clearance).await
+                    }
+                    Some(clearance) => self.apply_patches(state, &ready.open, clearance).await,
                 }
             }
             // Only a restart leaves one like this, and loading ends it; so this is for a journal from elsewhere.
@@ -159,6 +176,20 @@ impl Turn {
         Ok(clearance)
     }
 
+    /// Waits until somebody has decided about a call. Nothing if they changed it: then it is not this that they allowed,
+    /// and the call is looked at anew.
+    pub(super) async fn clearance_of(
+        &self,
+        call: &ToolCall,
+        approval: ApprovalId,
+    ) -> Result<Option<Clearance>, Halt> {
+        let clearance = self.clearance(approval).await?;
+        let state = self.link.state().await?;
+        let mut open = state.turn.iter().flat_map(|turn| &turn.calls);
+        let is_same = open.any(|open| open.call == *call);
+        Ok(is_same.then_some(clearance))
+    }
+
     /// Judges once more, right before it is done: rules may have changed while people thought about it.
     pub(super) async fn still_allowed(
         &self,
@@ -170,7 +201,10 @@ impl Turn {
             Ok(judge) => judge,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let verdict = judge.judge(tool, demand);
+        let mut verdict = judge.judge(tool, demand);
+        if let Some(turn) = &state.turn {
+            verdict = policy::held(verdict, &turn.instruction.restraint, tool, demand);
+        }
         Ok(match verdict.decision {
             Decision::Deny => Err(verdict.reason),
             Decision::Allow | Decision::Ask => Ok(()),

@@ -65,10 +65,10 @@ impl Turn {
         let half = context::size(items, info) / 2;
         let room = (info.context_tokens / 100 * KEPT).min(half);
         let Some(place) = boundary(items, room, info) else {
-            return Err(failed(&loggia_domain::ModelError {
-                kind: ModelErrorKind::TooLong,
-                message: "the last step alone is too long for the model".to_owned(),
-            }));
+            return Err(failed(&ModelError::new(
+                ModelErrorKind::TooLong,
+                "the last step alone is too long for the model",
+            )));
         };
         let old = &items[..place];
         let Some(through) = old.last().map(|item| item.seq) else { return Ok(()) };
@@ -98,7 +98,7 @@ impl Turn {
             text.drain(..from);
         }
         let messages = vec![ModelMessage::System(ASK.to_owned()), ModelMessage::User(text)];
-        let request = ModelRequest { messages, tools: Arc::from([]), max_output: None };
+        let request = ModelRequest { messages, tools: Arc::from([]), max_output: None, thinking: None };
         let mut failures = 0;
         // What a failed attempt used was used, too.
         let mut used = Usage::NONE;
@@ -110,11 +110,10 @@ impl Turn {
             }
             match summary {
                 Ok(summary) => return Ok((summary, used)),
-                Err(ModelError { kind: ModelErrorKind::Transient { retry_after }, message })
+                Err(error @ ModelError { kind: ModelErrorKind::Transient { retry_after }, .. })
                     if failures < reply::RETRIES =>
                 {
                     failures += 1;
-                    let error = ModelError { kind: ModelErrorKind::Transient { retry_after }, message };
                     reply::wait(&self.feed, &self.shared.masker, &error, failures, retry_after).await;
                 }
                 Err(error) => return Err(failed(&error)),

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use loggia_domain::{CodeFinding, JsonText, ModelInfo, ModelMessage, ModelRequest, ToolCall, ToolOutcome};
+use loggia_domain::{
+    CodeFinding, JsonText, ModelInfo, ModelMessage, ModelRequest, OwnInstructions, ToolCall, ToolOutcome,
+};
 
 use crate::secrets::Masker;
 use crate::session::{HistoryItem, Said, State};
@@ -18,6 +20,11 @@ You are Loggia, a coding agent. You work in one directory, the workspace. All pa
 Read before you change. Make small, complete changes that fit the code around them, and check them with the \
 project's own tests where you can. Calls may need a person's approval; when part of a change is refused you are \
 told what, so respect it and do not propose it again unchanged. When you are done, say briefly what you did.";
+
+/// What an agent of a plugin is told first: it brings its own idea of what it is.
+const GUEST_PREAMBLE: &str = "\
+You work in one directory, the workspace. All paths are relative to its root. Changes and commands may need a person's \
+approval. When you are done, say briefly what you did.";
 
 impl Turn {
     /// Everything the model is told now.
@@ -35,7 +42,8 @@ impl Turn {
         let masker = &self.shared.masker;
         let instructions = masker.mask(&instructions);
         let found: Vec<CodeFinding> = found.into_iter().filter(|found| judge.may_read(&found.path)).collect();
-        let mut messages = vec![ModelMessage::System(system(&instructions, state))];
+        let preamble = model.name.guest().map_or(PREAMBLE, |_| GUEST_PREAMBLE);
+        let mut messages = vec![ModelMessage::System(system(preamble, &instructions, state))];
         let mut said = masked(&self.shared.masker, state.history.items());
         self.add_gathered(state, &mut said);
         let images = Images::load(&self.shared.parts.store, &said, model.abilities.images).await;
@@ -52,7 +60,12 @@ impl Turn {
                 most,
             )));
         }
-        Ok(ModelRequest { messages, tools: self.workspace.specs(), max_output: None })
+        Ok(ModelRequest {
+            messages,
+            tools: self.workspace.specs(),
+            max_output: None,
+            thinking: state.thinking,
+        })
     }
 
     /// Puts what was looked up behind the instruction it was looked up for, where it stays while the turn lasts. Once the
@@ -68,11 +81,15 @@ impl Turn {
     }
 }
 
-/// Who the model is, and what the workspace says.
-fn system(instructions: &str, state: &State) -> String {
-    let mut text = PREAMBLE.to_owned();
+/// Who the model is, what the workspace says, and what the session's own instructions are.
+fn system(preamble: &str, instructions: &str, state: &State) -> String {
+    let OwnInstructions { instead, added } = &state.instructions;
+    let mut text = instead.as_deref().unwrap_or(preamble).to_owned();
     if !instructions.is_empty() {
         let _ = write!(text, "\n\nThe workspace's own instructions:\n\n{instructions}");
+    }
+    if let Some(added) = added {
+        let _ = write!(text, "\n\nInstructions for this session:\n\n{added}");
     }
     if state.turn.as_ref().is_some_and(|turn| turn.instruction.preview) {
         text.push_str(
@@ -157,7 +174,7 @@ fn with_context(text: &str, context: Option<&JsonText>) -> String {
     }
 }
 
-fn told(outcome: &ToolOutcome) -> (String, bool) {
+pub(super) fn told(outcome: &ToolOutcome) -> (String, bool) {
     match outcome {
         ToolOutcome::Succeeded { output } => (output.clone(), false),
         ToolOutcome::Failed { message } => (message.clone(), true),

@@ -26,11 +26,21 @@ const CLIENT_APPLIES: Duration = Duration::from_secs(60);
 pub(crate) type Chosen = (Patch, Option<Vec<usize>>);
 
 impl Turn {
-    /// Reads what a call would change, and proposes it.
-    pub(super) async fn propose(&self, state: &State, judge: &Arc<Judge>, ready: Ready) -> Result<(), Halt> {
+    /// Reads what a call would change, and proposes it. Nobody is asked about what is decided already.
+    pub(super) async fn propose(
+        &self,
+        state: &State,
+        judge: &Arc<Judge>,
+        ready: Ready,
+        decided: Option<Clearance>,
+    ) -> Result<(), Halt> {
         let (open, verdict, effect) = self.edits_of(state, judge, ready).await;
         let edits = match effect {
             Ok(ToolEffect::Edits(edits)) => edits,
+            // The files already are like this.
+            Ok(ToolEffect::Output(output)) => {
+                return self.end(&open, ToolOutcome::Succeeded { output }).await;
+            }
             Ok(_) => return self.end(&open, failed("the tool changes nothing")).await,
             Err(error) => return self.end(&open, outcome_of(error)).await,
         };
@@ -50,7 +60,7 @@ impl Turn {
             Ok(patches) => patches,
             Err(message) => return self.end(&open, failed(message)).await,
         };
-        self.decide_patches(&open, &verdict, patches).await
+        self.decide_patches(state, &open, &verdict, patches, decided).await
     }
 
     /// Adds what a call would change to what is collected.
@@ -69,20 +79,32 @@ impl Turn {
 
     async fn decide_patches(
         &self,
+        state: &State,
         open: &Called,
         verdict: &Verdict,
         patches: Vec<Patch>,
+        decided: Option<Clearance>,
     ) -> Result<(), Halt> {
         let ids: Vec<PatchId> = patches.iter().map(|patch| patch.id).collect();
-        let proposed = patches.iter().cloned().map(|patch| EventBody::PatchProposed { patch }).collect();
-        let clearance = match verdict.decision {
-            Decision::Ask => {
-                let question = Question::Patches { tool: open.call.tool.clone(), patches: ids };
-                let approval = self.ask(&open.call, question, verdict.risk, proposed).await?;
-                self.clearance(approval).await?
+        // What was asked about gives way to what was wanted instead.
+        let earlier = open.patches.iter().filter(|id| state.proposed.contains_key(*id));
+        let superseded =
+            |patch: &PatchId| EventBody::PatchDropped { patch: *patch, failure: PatchFailure::Superseded };
+        let mut facts: Vec<EventBody> = earlier.map(superseded).collect();
+        facts.extend(patches.iter().cloned().map(|patch| EventBody::PatchProposed { patch }));
+        let clearance = match (decided, verdict.decision) {
+            (Some(clearance), _) => {
+                self.link.record(facts).await?;
+                clearance
             }
-            Decision::Allow | Decision::Deny => {
-                self.link.record(proposed).await?;
+            (None, Decision::Ask) => {
+                let question = Question::Patches { tool: open.call.tool.clone(), patches: ids };
+                let approval = self.ask(&open.call, question, verdict.risk, facts).await?;
+                let Some(clearance) = self.clearance_of(&open.call, approval).await? else { return Ok(()) };
+                clearance
+            }
+            (None, Decision::Allow | Decision::Deny) => {
+                self.link.record(facts).await?;
                 Clearance { scope: ApprovalScope::All, by: None, comment: None }
             }
         };

@@ -1,4 +1,4 @@
-//! One reply of a model: streamed to everybody as it comes, kept every tenth of a second.
+//! One reply, of a model or of a plugin's agent: streamed to everybody as it comes, kept every tenth of a second.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use loggia_domain::{
     AssistantMessage, BoxFuture, CallId, EventBody, MessageId, Model, ModelError, ModelErrorKind, ModelName,
     ModelRequest, Passing, ReplyPart, SessionId, Store, StoreError, ToolCall, TurnId, Usage,
@@ -64,11 +64,20 @@ impl Turn {
         model: &Arc<dyn Model>,
         request: ModelRequest,
     ) -> Result<Result<Replied, Broken>, Stop> {
+        match model.reply(request).await {
+            Ok(mut stream) => self.hear(state, &model.info().name, &mut stream).await,
+            Err(error) => Ok(Err(Broken { error, partial: None })),
+        }
+    }
+
+    /// Streams what somebody replies.
+    pub(super) async fn hear(
+        &self,
+        state: &State,
+        replier: &ModelName,
+        stream: &mut (impl Stream<Item = Result<ReplyPart, ModelError>> + Unpin),
+    ) -> Result<Result<Replied, Broken>, Stop> {
         let Some(turn) = state.turn.as_ref().map(|turn| turn.id) else { return Err(Stop::Halt) };
-        let mut stream = match model.reply(request).await {
-            Ok(stream) => stream,
-            Err(error) => return Ok(Err(Broken { error, partial: None })),
-        };
         let mut coming = Coming::new(&self.feed, turn, &self.shared.masker);
         let mut tail = Tail::new(Arc::clone(&self.shared.parts.store), Arc::clone(&self.feed), self.session);
         let mut in_a_row = 0;
@@ -94,14 +103,14 @@ impl Turn {
                 }
                 Some(Ok(part)) => {
                     if !std::mem::replace(&mut replier_known, true)
-                        && let Some(event) = back(state, &model.info().name)
+                        && let Some(event) = back(state, replier)
                     {
                         self.link.record(vec![event]).await?;
                     }
                     coming.take(part);
                     if coming.length > MAX_REPLY {
-                        let message = format!("the model's reply is longer than {MAX_REPLY} bytes");
-                        let error = ModelError { kind: ModelErrorKind::Permanent, message };
+                        let message = format!("the reply is longer than {MAX_REPLY} bytes");
+                        let error = ModelError::new(ModelErrorKind::Permanent, message);
                         return Ok(Err(Broken { error, partial: coming.partial() }));
                     }
                     in_a_row += 1;

@@ -97,6 +97,10 @@ impl Store for BlobStore {
         nothing()
     }
 
+    fn forget_workspace(&self, _: WorkspaceId) -> BoxFuture<'_, Result<(), StoreError>> {
+        nothing()
+    }
+
     fn workspaces(&self) -> BoxFuture<'_, Result<Vec<Workspace>, StoreError>> {
         nothing()
     }

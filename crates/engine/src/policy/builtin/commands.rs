@@ -36,7 +36,7 @@ const DAEMON: &str = "loggia";
 
 /// What the daemon's own command line may not be asked to do from inside a session: to widen what sessions may do.
 const DAEMON_COMMANDS: &[&str] =
-    &["approve", "attach", "pair", "policy", "serve", "stop", "token", "tokens", "trust"];
+    &["approve", "attach", "pair", "plugin", "policy", "serve", "stop", "token", "tokens", "trust"];
 
 /// Why a program must not run, if so.
 pub(crate) fn forbidden_name(name: &str) -> Option<&'static str> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use loggia_domain::{
     Actor, AssistantMessage, Instruction, JsonText, Patch, PatchFailure, Seq, ToolCall, ToolOutcome,
 };
+use serde_json::{Map, Value};
 
 use crate::changes;
 
@@ -115,6 +116,22 @@ pub(crate) fn partly(patch: &Patch, hunks: &[usize]) -> String {
 /// What a model is told of a comment.
 pub(crate) fn says(comment: &str) -> String {
     format!("The one who decided says: {comment}")
+}
+
+/// What a model is told of a call that somebody changed: what of it is other than it was.
+pub(super) fn changed(call: &ToolCall, given: &JsonText) -> String {
+    let fields = |JsonText(text): &JsonText| serde_json::from_str::<Map<String, Value>>(text);
+    let news = match (fields(given), fields(&call.arguments)) {
+        (Ok(given), Ok(now)) => {
+            let differs = |(name, value): &(&String, &Value)| given.get(*name) != Some(*value);
+            let told = |(name, value): (&String, &Value)| format!("`{name}` became {value}");
+            let became = now.iter().filter(differs).map(told);
+            let gone = given.keys().filter(|name| !now.contains_key(*name));
+            became.chain(gone.map(|name| format!("`{name}` was left out"))).collect::<Vec<_>>().join(", ")
+        }
+        _ => format!("its arguments became {}", call.arguments.0),
+    };
+    format!("Whoever was asked about your `{}` call changed it: {news}.", call.tool)
 }
 
 /// What a model is told of a collected change that did not come about.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use loggia_domain::{
-    Actor, ApprovalId, CheckpointId, CommandRequest, Demand, Executor, FileChangeKind, Instruction, Patch,
-    PatchId, Question, Seq, ToolCall, TurnId, Usage,
+    Actor, ApprovalId, CheckpointId, CommandRequest, Demand, Executor, FileChangeKind, Instruction, JsonText,
+    Patch, PatchId, Question, Seq, ToolCall, TurnId, Usage,
 };
 
 /// A turn under way.
@@ -56,8 +56,10 @@ impl OpenTurn {
 /// A call without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenCall {
-    /// The call.
+    /// The call, as it is to be made.
     pub call: ToolCall,
+    /// The arguments the model gave, if somebody changed them.
+    pub given: Option<JsonText>,
     /// The event that requested it.
     pub seq: Seq,
     /// How far it has come.
@@ -70,7 +72,7 @@ pub struct OpenCall {
 
 impl OpenCall {
     pub(super) fn new(call: ToolCall, seq: Seq) -> Self {
-        Self { call, seq, stage: CallStage::Requested, approval: None, patches: Vec::new() }
+        Self { call, given: None, seq, stage: CallStage::Requested, approval: None, patches: Vec::new() }
     }
 }
 

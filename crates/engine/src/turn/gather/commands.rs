@@ -23,10 +23,17 @@ pub(super) struct Ran {
 /// The commands of a part of a journal, oldest first. `line_of` says what a call runs.
 pub(super) fn commands(events: &[Event], line_of: impl Fn(&ToolCall) -> Option<String>) -> Vec<Ran> {
     let requested = |id| {
-        events.iter().find_map(|event| match &event.body {
-            EventBody::ToolRequested { call } if call.id == id => Some(call),
-            _ => None,
-        })
+        let mut made: Option<ToolCall> = None;
+        for event in events {
+            match (&event.body, &mut made) {
+                (EventBody::ToolRequested { call }, _) if call.id == id => made = Some(call.clone()),
+                (EventBody::CallChanged { call, arguments, .. }, Some(made)) if *call == id => {
+                    made.arguments = arguments.clone();
+                }
+                _ => {}
+            }
+        }
+        made
     };
     let ran = |event: &Event| {
         let EventBody::ToolEnded { call, outcome, command: Some(summary), .. } = &event.body else {
@@ -36,7 +43,7 @@ pub(super) fn commands(events: &[Event], line_of: impl Fn(&ToolCall) -> Option<S
             ToolOutcome::Succeeded { output: told } | ToolOutcome::Failed { message: told } => end_of(told),
             ToolOutcome::Denied { .. } | ToolOutcome::Cancelled => return None,
         };
-        let line = line_of(requested(*call)?)?;
+        let line = line_of(&requested(*call)?)?;
         Some(Ran { seq: event.seq, line, succeeded: summary.exit == CommandExit::Code(0), output })
     };
     events.iter().filter_map(ran).collect()
