@@ -115,8 +115,10 @@ fn all_failed(failures: Vec<(usize, ModelError)>) -> ModelError {
     let message = failures.iter().map(|(_, error)| error.message.as_str()).collect::<Vec<_>>().join("; ");
     let waits = |error: &ModelError| matches!(error.kind, ModelErrorKind::Transient { .. });
     let worth = failures.iter().find(|(_, error)| waits(error)).or(failures.first());
-    let kind = worth.map_or(ModelErrorKind::NotConfigured, |(_, error)| error.kind);
-    ModelError { kind, message }
+    match worth {
+        Some((_, error)) => ModelError { message, ..error.clone() },
+        None => ModelError::new(ModelErrorKind::NotConfigured, message),
+    }
 }
 
 impl Model for Chain {

@@ -111,7 +111,12 @@ impl Models {
     pub async fn test(&self, name: Option<&ModelName>) -> Result<Tested, ModelError> {
         let model = self.find(name)?;
         let messages = vec![ModelMessage::User("Say `ok`.".to_owned())];
-        let request = ModelRequest { messages, tools: Arc::from([]), max_output: Some(doctor::TEST_TOKENS) };
+        let request = ModelRequest {
+            messages,
+            tools: Arc::from([]),
+            max_output: Some(doctor::TEST_TOKENS),
+            thinking: None,
+        };
         let begun = Instant::now();
         let mut reply = model.reply(request).await?;
         let first_piece = begun.elapsed();

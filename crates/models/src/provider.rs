@@ -4,6 +4,7 @@
 //! what to do when one is down. What always holds: the key goes to the endpoint's own address and nowhere else.
 
 mod calls;
+mod depth;
 mod failure;
 mod hosted;
 mod known;
@@ -16,14 +17,17 @@ mod thoughts;
 mod usual;
 mod watch;
 mod web;
+mod whole;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use genai::adapter::AdapterKind;
 use genai::resolver::AuthData;
 use genai::{Headers, ModelIden, ServiceTarget};
 use loggia_domain::{
-    BoxFuture, Model, ModelError, ModelErrorKind, ModelInfo, ModelName, ModelRequest, ReplyStream,
+    BoxFuture, Model, ModelError, ModelErrorKind, ModelInfo, ModelName, ModelRequest, ModelTrouble,
+    ReplyStream,
 };
 
 use crate::address::Address;
@@ -68,6 +72,8 @@ pub(crate) struct Provider {
     pub(crate) ollama_context: Option<u64>,
     /// What its models thought, where it wants that back.
     pub(crate) thoughts: Thoughts,
+    /// Whether it was found not to stream: then it is asked for whole replies.
+    pub(crate) replies_whole: AtomicBool,
 }
 
 impl Provider {
@@ -104,6 +110,9 @@ impl Provider {
             info.context_tokens = better.context_tokens.unwrap_or(info.context_tokens);
             info.abilities = better.abilities.unwrap_or(info.abilities);
             info.price = better.price.or(info.price);
+        }
+        if info.abilities.reasoning {
+            info.thinking = depth::control(self.kind);
         }
         info
     }
@@ -168,7 +177,8 @@ impl ProviderModel {
         // It was looked up without it: it is the default, or a keyring could still have had it. Whoever named this model is
         // told, and not answered by another.
         let message = |error: KeyError| format!("`{}`: {error}", self.provider.name);
-        let missing = |error| ModelError { kind: ModelErrorKind::Permanent, message: message(error) };
+        let missing =
+            |error| ModelError::new(ModelErrorKind::Permanent, message(error)).with(ModelTrouble::Key);
         found.map_err(missing)
     }
 }

@@ -48,7 +48,8 @@
 //! | `{ error = { kind = "transient", message = "…", retry_after_ms = 10 } }` | fails; also `too_long` and `permanent` |
 //! | `{ switched = { from = "…", to = "…", reason = "…" } }` | says that another model replies |
 //!
-//! A script that begins with `images = true` is that of a model that can look at images.
+//! A script that begins with `images = true` is that of a model that can look at images, one that begins with
+//! `thinks = true` that of a model that can be told how much to think.
 //!
 //! A reply with `repeat = 3` serves three requests, one with `repeat = true` all that come.
 //!
@@ -64,7 +65,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loggia_domain::{
     BoxFuture, Model, ModelAbilities, ModelCatalogue, ModelError, ModelErrorKind, ModelInfo, ModelListing,
-    ModelMessage, ModelName, ModelRequest, ReplyStream,
+    ModelMessage, ModelName, ModelRequest, ReplyStream, ThinkingControl,
 };
 
 pub use fields::ScriptError;
@@ -77,6 +78,9 @@ const KEPT_REQUESTS: usize = 256;
 
 /// How much an error quotes of what was sent instead of what was expected: enough to see what it was about.
 const MAX_QUOTED_CHARS: usize = 2000;
+
+/// The fewest tokens a model that thinks can be told to think with: as with providers there are too few.
+const LEAST_THINKING: u32 = 1024;
 
 /// A model that replays a script.
 #[derive(Debug)]
@@ -102,8 +106,8 @@ impl ScriptedModel {
 
     /// A model with this name and script.
     pub fn named(name: ModelName, script: Script) -> Self {
-        let Script { context_tokens, images, replies } = script;
-        let abilities = ModelAbilities { images, ..ModelAbilities::default() };
+        let Script { context_tokens, images, thinks, replies } = script;
+        let abilities = ModelAbilities { images, reasoning: thinks, ..ModelAbilities::default() };
         let left = replies.into_iter().map(|reply| {
             let times = reply.repeat;
             (Arc::new(reply), times)
@@ -174,13 +178,16 @@ fn spoken(message: &ModelMessage) -> &str {
 }
 
 fn permanent(message: &str) -> ModelError {
-    ModelError { kind: ModelErrorKind::Permanent, message: message.to_owned() }
+    ModelError::new(ModelErrorKind::Permanent, message)
 }
 
 impl Model for ScriptedModel {
     fn info(&self) -> ModelInfo {
         let info = ModelInfo::new(self.name.clone(), self.context_tokens, true);
-        ModelInfo { abilities: self.abilities, ..info }
+        let thinks = self.abilities.reasoning;
+        let least_tokens = thinks.then_some(LEAST_THINKING);
+        let thinking = ThinkingControl { off: thinks, extended: thinks, least_tokens };
+        ModelInfo { abilities: self.abilities, thinking, ..info }
     }
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {
@@ -215,9 +222,8 @@ impl ModelCatalogue for ScriptedCatalogue {
         let Some(name) = name.filter(|name| **name != self.default.name) else {
             return Ok(Arc::clone(&self.default) as Arc<dyn Model>);
         };
-        let found = self.others.get(&name.0).ok_or_else(|| ModelError {
-            kind: ModelErrorKind::NotConfigured,
-            message: format!("there is no model `{}`", name.0),
+        let found = self.others.get(&name.0).ok_or_else(|| {
+            ModelError::new(ModelErrorKind::NotConfigured, format!("there is no model `{}`", name.0))
         })?;
         Ok(Arc::clone(found) as Arc<dyn Model>)
     }

@@ -3,6 +3,7 @@
 //! What always holds: an endpoint that is set up wrongly costs only its own models.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use loggia_domain::{ModelError, ModelErrorKind, ModelName};
 
@@ -171,9 +172,10 @@ fn make(
         headers,
         ollama_context,
         thoughts,
+        replies_whole: AtomicBool::new(false),
     })
 }
 
 pub(crate) fn not_configured(message: String) -> ModelError {
-    ModelError { kind: ModelErrorKind::NotConfigured, message }
+    ModelError::new(ModelErrorKind::NotConfigured, message)
 }

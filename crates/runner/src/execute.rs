@@ -54,10 +54,9 @@ pub(crate) async fn run(
     output: OutputSink,
     unwanted: oneshot::Receiver<()>,
 ) -> Result<CommandEnd, RunError> {
-    let (preparing, preparing_command) = (parts.clone(), command.clone());
-    let prepared = tokio::task::spawn_blocking(move || prepare(&preparing, &preparing_command)).await;
-    let prepared = prepared.map_err(|error| RunError::NotStarted(error.to_string()))??;
-    let Prepared { place, environment, sealed, traces } = prepared;
+    sweep_once(&parts).await?;
+    // Some dozen looks at a few directories: less than handing it to another thread and back.
+    let Prepared { place, environment, sealed, traces } = prepare(&parts, &command)?;
 
     let began = Instant::now();
     let confinement = sandbox::confinement(
@@ -81,7 +80,9 @@ pub(crate) async fn run(
                 // Nobody is there to read this.
                 _ = unwanted => Err(RunError::Lost("nobody wants it any more".to_owned())),
             };
-            child.kill().await;
+            if child.try_exit().is_none() {
+                child.kill().await;
+            }
             if tokio::time::timeout(AFTER_KILL, child.gone()).await.is_err() {
                 tracing::warn!(pid = child.pid(), "a command is still there after being killed");
             }
@@ -91,16 +92,22 @@ pub(crate) async fn run(
     };
     let Traces { scratch, stand_ins } = traces;
     // Others would see these; the temporary directory was the command's alone, and nobody needs to wait for its end.
-    let removed = tokio::task::spawn_blocking(move || drop(stand_ins)).await;
-    if let Err(error) = removed {
-        tracing::warn!(%error, "a command's traces were not removed");
-    }
+    drop(stand_ins);
     tokio::task::spawn_blocking(move || drop(scratch));
     end
 }
 
+/// Removes what a former life of ours left, before the first command. That may be a lot.
+async fn sweep_once(parts: &Arc<Parts>) -> Result<(), RunError> {
+    if parts.swept.is_completed() {
+        return Ok(());
+    }
+    let parts = parts.clone();
+    let sweep = move || parts.swept.call_once(|| scratch::sweep(&parts.settings.temporary));
+    tokio::task::spawn_blocking(sweep).await.map_err(|error| RunError::NotStarted(error.to_string()))
+}
+
 fn prepare(parts: &Parts, command: &CommandSpec) -> Result<Prepared, RunError> {
-    parts.swept.call_once(|| scratch::sweep(&parts.settings.temporary));
     let place = Place::find(&command.root, &command.directory)?;
     let scratch = Scratch::make(&parts.settings.temporary)
         .map_err(|error| RunError::NotStarted(format!("no temporary directory: {error}")))?;

@@ -6,7 +6,7 @@
 use std::error::Error as _;
 use std::time::{Duration, SystemTime};
 
-use loggia_domain::{ModelError, ModelErrorKind};
+use loggia_domain::{ModelError, ModelErrorKind, ModelTrouble};
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -56,7 +56,7 @@ pub(crate) struct Blame<'a> {
 }
 
 pub(super) fn transient(message: String) -> ModelError {
-    ModelError { kind: ModelErrorKind::Transient { retry_after: None }, message }
+    ModelError::new(ModelErrorKind::Transient { retry_after: None }, message)
 }
 
 impl Blame<'_> {
@@ -68,14 +68,15 @@ impl Blame<'_> {
 
     /// Trying again does not help.
     pub(crate) fn permanent(&self, what: &str) -> ModelError {
-        ModelError { kind: ModelErrorKind::Permanent, message: self.message(what) }
+        ModelError::new(ModelErrorKind::Permanent, self.message(what))
     }
 
     /// What went wrong with a page.
     pub(crate) fn of_web(&self, error: &WebError) -> ModelError {
         match error {
             WebError::Http(error) => self.of_http(error),
-            WebError::Silent | WebError::TooLong => self.transient(&error.to_string()),
+            WebError::Silent => self.transient(&error.to_string()).with(ModelTrouble::TimedOut),
+            WebError::TooLong => self.transient(&error.to_string()),
             WebError::SetUp(_) => self.permanent(&error.to_string()),
         }
     }
@@ -94,15 +95,29 @@ impl Blame<'_> {
                     None => self.transient("sent something that is not text"),
                 }
             }
+            E::WebModelCall { webc_error, .. } => self.of_whole(webc_error),
             E::ChatResponse { body, .. } => self.of_value(body),
             E::StreamParse { .. }
             | E::JsonValueExt(_)
             | E::SerdeJson(_)
+            | E::ChatResponseGeneration { .. }
             | E::InvalidJsonResponseElement { .. } => self.transient("sent something that is not a reply"),
             // What is left are requests that the library does not make. Its words may quote the whole request.
             other => {
                 let words: String = other.to_string().lines().next().unwrap_or_default().into();
                 self.permanent(&format!("cannot be asked: {}", self.plain(&words)))
+            }
+        }
+    }
+
+    /// What the library says of a reply that was asked for whole.
+    fn of_whole(&self, error: &genai::webc::Error) -> ModelError {
+        use genai::webc::Error as E;
+        match error {
+            E::ResponseFailedStatus { status, body, headers } => self.of_status(*status, headers, body),
+            E::Reqwest(error) => self.of_http(error),
+            E::ResponseFailedNotJson { .. } | E::ResponseFailedInvalidJson { .. } | E::JsonValueExt(_) => {
+                self.transient("sent something that is not a reply")
             }
         }
     }
@@ -115,9 +130,9 @@ impl Blame<'_> {
         let holds = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         if matches!(code, 400 | 413 | 422 | 500) && holds(TOO_LONG) || code == 413 {
             let message = self.message(&format!("finds the conversation too long ({code}){said}"));
-            return ModelError { kind: ModelErrorKind::TooLong, message };
+            return ModelError::new(ModelErrorKind::TooLong, message);
         }
-        match code {
+        let refused = match code {
             402 => self.permanent(&format!("wants to be paid first ({code}){said}")),
             429 if holds(NO_MONEY) => {
                 self.permanent(&format!("has no credit left for this key ({code}){said}"))
@@ -128,11 +143,22 @@ impl Blame<'_> {
                 let retry_after = retry_after(headers).or_else(|| retry_delay(body));
                 let what = if code == 429 { "is asked too often" } else { "is not well" };
                 let message = self.message(&format!("{what} ({code}){said}"));
-                ModelError { kind: ModelErrorKind::Transient { retry_after }, message }
+                ModelError::new(ModelErrorKind::Transient { retry_after }, message)
             }
             300..=399 => self.permanent(&format!("points elsewhere ({code}); is its address right?")),
             _ => self.permanent(&format!("refuses the request ({code}){said}")),
-        }
+        };
+        let trouble = match code {
+            402 => ModelTrouble::Payment,
+            429 if holds(NO_MONEY) => ModelTrouble::Payment,
+            401 | 403 => ModelTrouble::Key,
+            404 => ModelTrouble::NoModel,
+            408 => ModelTrouble::TimedOut,
+            429 => ModelTrouble::TooOften,
+            409 | 425 | 500.. => ModelTrouble::Server,
+            _ => ModelTrouble::Unknown,
+        };
+        refused.with(trouble)
     }
 
     /// An error in the middle of a reply, as text.
@@ -175,9 +201,10 @@ impl Blame<'_> {
         }
         if error.is_connect() || error.is_timeout() {
             let hint = if self.provider.address.is_local() { "; is it running?" } else { "" };
-            return self.transient(&format!("cannot be reached at {address}{cause}{hint}"));
+            let trouble = if error.is_timeout() { ModelTrouble::TimedOut } else { ModelTrouble::Network };
+            return self.transient(&format!("cannot be reached at {address}{cause}{hint}")).with(trouble);
         }
-        self.transient(&format!("broke the connection off{cause}"))
+        self.transient(&format!("broke the connection off{cause}")).with(ModelTrouble::Network)
     }
 
     fn key_hint(&self) -> String {

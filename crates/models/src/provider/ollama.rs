@@ -17,6 +17,7 @@ use loggia_domain::ModelError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::depth::Depth;
 use super::lines::{LineError, Lines, MAX_LINE_BYTES};
 use super::reply::Blamed;
 use super::web::{self, Web};
@@ -29,8 +30,8 @@ pub(super) struct Wanted {
     pub(super) context: u64,
     /// How many it may say.
     pub(super) most: Option<u64>,
-    /// How hard it is to think.
-    pub(super) effort: Option<Effort>,
+    /// How much it is to think.
+    pub(super) depth: Option<Depth>,
 }
 
 /// The body of a request.
@@ -51,12 +52,13 @@ pub(super) fn body(model: &str, chat: ChatRequest, wanted: Wanted) -> Value {
         body["tools"] = tools.into_iter().map(tool).collect();
     }
     body["messages"] = chat.messages.into_iter().map(message).collect();
-    if let Some(effort) = wanted.effort {
-        body["think"] = json!(match effort {
-            Effort::Low => "low",
-            Effort::Medium => "medium",
-            Effort::High => "high",
-        });
+    match wanted.depth {
+        Some(Depth::Off) => body["think"] = json!(false),
+        Some(Depth::Effort(Effort::Low)) => body["think"] = json!("low"),
+        Some(Depth::Effort(Effort::Medium)) => body["think"] = json!("medium"),
+        Some(Depth::Effort(Effort::High)) => body["think"] = json!("high"),
+        // It takes no number, and is never sent one.
+        Some(Depth::Tokens(_)) | None => {}
     }
     body
 }

@@ -6,21 +6,25 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use genai::chat::{ChatStreamEvent, MessageContent, StreamEnd};
-use loggia_domain::{ModelError, ModelErrorKind, ModelRequest, Price, ReplyPart, ReplyStream, Usage};
+use loggia_domain::{
+    ModelError, ModelErrorKind, ModelRequest, ModelTrouble, Price, ReplyPart, ReplyStream, Usage,
+};
 use tokio::time::Instant;
 
 use super::calls::Calls;
+use super::depth::Depth;
 use super::failure::{Blame, transient};
 use super::ollama::{self, Wanted};
 use super::quiet::Quiet;
 use super::thoughts::is_thought;
 use super::watch::Watch;
-use super::{ProviderModel, request};
+use super::{ProviderModel, request, whole};
 use crate::keys::Found;
 use crate::{EndpointKind, TimeOuts};
 
@@ -33,45 +37,80 @@ const CACHE_WRITE_SURCHARGE: u64 = 25;
 /// Longer than any daemon runs.
 const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
-/// Asks for a reply, and waits for its first piece: a provider that refuses does so before it.
+/// Asks for a reply, and waits for its first piece: a provider that refuses does so before it. One that does not stream is asked
+/// once more, for a whole reply, and from then on at once.
 pub(super) async fn begin(
     model: &ProviderModel,
     key: Option<Found>,
     asked: ModelRequest,
 ) -> Result<ReplyStream, ModelError> {
     let blamed = Arc::new(Blamed { provider: Arc::clone(&model.provider), model: model.model.clone(), key });
+    let replies_whole = &model.provider.replies_whole;
+    if !replies_whole.load(Relaxed) {
+        let mut coming = ask(model, &blamed, &asked, false).await?;
+        match coming.next().await {
+            Err(_) if coming.is_unstreamed => {}
+            first => return Ok(told(first?, coming)),
+        }
+    }
+    let mut coming = ask(model, &blamed, &asked, true).await?;
+    let first = coming.next().await?;
+    replies_whole.store(true, Relaxed);
+    Ok(told(first, coming))
+}
+
+/// A reply whose first piece was waited for.
+fn told(first: Option<ReplyPart>, coming: Coming) -> ReplyStream {
+    let first = stream::iter(first.map(Ok));
+    let rest = stream::try_unfold(coming, |mut coming| async move {
+        Ok(coming.next().await?.map(|part| (part, coming)))
+    });
+    first.chain(rest).boxed()
+}
+
+/// Asks for a reply, as a stream or whole.
+async fn ask(
+    model: &ProviderModel,
+    blamed: &Arc<Blamed>,
+    asked: &ModelRequest,
+    whole: bool,
+) -> Result<Coming, ModelError> {
     let blame = blamed.blame();
     let kind = model.provider.kind;
     let thoughts = &model.provider.thoughts;
-    let may_think = kind != EndpointKind::Anthropic || request::may_think(thoughts, &asked);
-    let effort = model.effort.filter(|_| may_think);
-    let chat = request::chat(kind, model.info.abilities, thoughts, &asked).map_err(|error| ModelError {
-        kind: ModelErrorKind::Permanent,
-        message: format!("a tool's description cannot be sent: {error}"),
+    let may_think = kind != EndpointKind::Anthropic || request::may_think(thoughts, asked);
+    let depth = Depth::of(&model.info, model.effort, asked.thinking).filter(|_| may_think);
+    let chat = request::chat(kind, model.info.abilities, thoughts, asked).map_err(|error| {
+        ModelError::new(ModelErrorKind::Permanent, format!("a tool's description cannot be sent: {error}"))
     })?;
     let watch = Arc::new(Watch::default());
     let stream = match kind {
         EndpointKind::Ollama => {
-            let wanted = Wanted { context: model.info.context_tokens, most: asked.max_output, effort };
+            let wanted = Wanted { context: model.info.context_tokens, most: asked.max_output, depth };
             let body = ollama::body(&model.model, chat, wanted);
-            ollama::open(Arc::clone(&model.web), Arc::clone(&blamed), body)
+            ollama::open(Arc::clone(&model.web), Arc::clone(blamed), body)
         }
         EndpointKind::OpenAi | EndpointKind::Anthropic | EndpointKind::Gemini => {
-            let options = request::options(kind, model.info.abilities, effort, &asked)
+            let options = request::options(kind, model.info.abilities, depth, asked)
                 .with_raw_frame_sink_arc(Arc::clone(&watch) as _);
             let target = model.provider.target(&model.model, blamed.key.as_ref());
             let client = model.web.replies(&model.provider.address).map_err(|error| blame.of_web(&error))?;
-            let opened = client.exec_chat_stream(target, chat, Some(&options)).await;
-            let stream = Quiet::new(opened.map_err(|error| blame.of_library(&error))?.stream);
-            let blamed = Arc::clone(&blamed);
-            stream.map(move |event| event.map_err(|error| blamed.blame().of_library(&error))).boxed()
+            if whole {
+                let (blamed, watch) = (Arc::clone(blamed), Arc::clone(&watch));
+                whole::open(client.clone(), target, chat, options, blamed, watch)
+            } else {
+                let opened = client.exec_chat_stream(target, chat, Some(&options)).await;
+                let stream = Quiet::new(opened.map_err(|error| blame.of_library(&error))?.stream);
+                let blamed = Arc::clone(blamed);
+                stream.map(move |event| event.map_err(|error| blamed.blame().of_library(&error))).boxed()
+            }
         }
     };
-    let mut coming = Coming {
+    Ok(Coming {
         stream,
         watch,
         calls: Calls::new(kind),
-        blamed: Arc::clone(&blamed),
+        blamed: Arc::clone(blamed),
         price: model.info.price,
         time_outs: model.time_outs,
         started: Instant::now(),
@@ -79,13 +118,8 @@ pub(super) async fn begin(
         bytes: 0,
         ready: VecDeque::new(),
         over: false,
-    };
-    let first = coming.next().await?;
-    let first = stream::iter(first.map(Ok));
-    let rest = stream::try_unfold(coming, |mut coming| async move {
-        Ok(coming.next().await?.map(|part| (part, coming)))
-    });
-    Ok(first.chain(rest).boxed())
+        is_unstreamed: false,
+    })
 }
 
 /// Whom to blame, for as long as the reply lives.
@@ -115,6 +149,8 @@ struct Coming {
     bytes: usize,
     ready: VecDeque<ReplyPart>,
     over: bool,
+    /// Whether it ended without anything that belongs into a stream.
+    is_unstreamed: bool,
 }
 
 impl Coming {
@@ -205,6 +241,7 @@ impl Coming {
             self.finish(None);
             return Ok(());
         }
+        self.is_unstreamed = self.blamed.provider.kind == EndpointKind::OpenAi && self.watch.is_blank();
         Err(self.cut())
     }
 
@@ -226,13 +263,14 @@ impl Coming {
     fn cut(&self) -> ModelError {
         match self.watch.error() {
             Some(said) => self.blamed.blame().of_words(&said),
-            None => self.blamed.blame().transient("cut its reply off"),
+            None => self.blamed.blame().transient("cut its reply off").with(ModelTrouble::Network),
         }
     }
 
     fn silent(&self, waited: Duration) -> ModelError {
         let what = if self.last_part.is_none() { "nothing came" } else { "the reply stopped" };
         transient(format!("`{}`: {what} for {} seconds", self.blamed.provider.name, waited.as_secs_f32()))
+            .with(ModelTrouble::TimedOut)
     }
 }
 

@@ -12,7 +12,8 @@ use loggia_domain::{JsonText, ModelAbilities, ModelImage, ModelMessage, ModelReq
 use serde_json::{Value, json};
 
 use super::Thoughts;
-use crate::{Effort, EndpointKind};
+use super::depth::Depth;
+use crate::EndpointKind;
 
 /// What stands for a picture that the model cannot look at.
 const LEFT_OUT: &str = "(A picture was shown here, which you cannot look at.)";
@@ -78,16 +79,12 @@ pub(super) fn may_think(thoughts: &Thoughts, request: &ModelRequest) -> bool {
 pub(super) fn options(
     kind: EndpointKind,
     abilities: ModelAbilities,
-    effort: Option<Effort>,
+    depth: Option<Depth>,
     request: &ModelRequest,
 ) -> ChatOptions {
     let mut options = ChatOptions::default().with_capture_usage(true);
-    if let Some(effort) = effort {
-        options = options.with_reasoning_effort(match effort {
-            Effort::Low => ReasoningEffort::Low,
-            Effort::Medium => ReasoningEffort::Medium,
-            Effort::High => ReasoningEffort::High,
-        });
+    if let Some(depth) = depth {
+        options = options.with_reasoning_effort(depth.effort(kind));
         // What is signed is wanted back.
         options = options.with_capture_reasoning_content(kind == EndpointKind::Anthropic);
     }
@@ -95,7 +92,7 @@ pub(super) fn options(
         // It keeps its thoughts to itself unless it is asked.
         options = options.with_capture_reasoning_content(true);
     }
-    if kind == EndpointKind::OpenAi && effort.is_none() {
+    if kind == EndpointKind::OpenAi && depth.is_none() {
         // A budget is not sent to these servers. Without it, a name that ends in `-max` or `-high` would be cut.
         options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
     }
@@ -229,7 +226,7 @@ mod tests {
             vec![ModelMessage::User("go".into()), ModelMessage::Assistant { text: String::new(), calls }];
         messages.extend(results);
         messages.push(ModelMessage::User("on".into()));
-        let request = ModelRequest { messages, tools: Arc::from([]), max_output: None };
+        let request = ModelRequest { messages, tools: Arc::from([]), max_output: None, thinking: None };
         let count = |kind| {
             chat(kind, ModelAbilities::default(), &Thoughts::default(), &request)
                 .map(|chat| chat.messages.len())

@@ -24,6 +24,11 @@ pub(super) struct Watch(Mutex<Seen>);
 #[derive(Debug, Default)]
 struct Seen {
     pieces: VecDeque<Piece>,
+    /// How many calls came whole.
+    whole_calls: u32,
+    /// Whether there was a frame with something in it, and one with nothing.
+    told: bool,
+    blank: bool,
     finished: bool,
     error: Option<String>,
 }
@@ -40,6 +45,22 @@ impl Watch {
     /// Which call the next piece belongs to.
     pub(super) fn next_piece(&self) -> Option<Piece> {
         self.seen().pieces.pop_front()
+    }
+
+    /// The next piece is a whole call of its own.
+    pub(super) fn expect_call(&self, has_id: bool) {
+        let mut seen = self.seen();
+        let index = seen.whole_calls;
+        seen.whole_calls = index.saturating_add(1);
+        if seen.pieces.len() < MAX_PIECES {
+            seen.pieces.push_back(Piece { index, has_id });
+        }
+    }
+
+    /// Whether something came that has no events in it.
+    pub(super) fn is_blank(&self) -> bool {
+        let seen = self.seen();
+        seen.blank && !seen.told
     }
 
     /// Whether the model said that it is done.
@@ -59,6 +80,11 @@ impl Watch {
 
 impl ChatFrameSink for Watch {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
+        {
+            let mut seen = self.seen();
+            seen.blank |= frame.data.is_empty();
+            seen.told |= !frame.data.is_empty();
+        }
         // A frame that does not fit is the library's to complain about.
         let Ok(frame) = serde_json::from_str::<Frame<'_>>(frame.data) else { return };
         let mut seen = self.seen();

@@ -69,5 +69,5 @@ fn error(kind: ErrorKind, message: &str, retry_after: Option<Duration>) -> Model
         ErrorKind::TooLong => ModelErrorKind::TooLong,
         ErrorKind::Permanent => ModelErrorKind::Permanent,
     };
-    ModelError { kind, message: message.to_owned() }
+    ModelError::new(kind, message)
 }

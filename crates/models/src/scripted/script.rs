@@ -19,6 +19,8 @@ pub struct Script {
     pub(super) context_tokens: u64,
     /// Whether the model can look at images.
     pub(super) images: bool,
+    /// Whether the model thinks, and can be told how much.
+    pub(super) thinks: bool,
     pub(super) replies: Vec<Reply>,
 }
 
@@ -68,9 +70,10 @@ impl Script {
         let mut fields = Fields::parse(text, "a script")?;
         let context_tokens = fields.take("context_tokens")?.unwrap_or(CONTEXT_TOKENS);
         let images = fields.take("images")?.unwrap_or(false);
+        let thinks = fields.take("thinks")?.unwrap_or(false);
         let replies = fields.tables("reply", "a reply")?.into_iter().map(reply).collect::<Result<_, _>>()?;
         fields.finish()?;
-        Ok(Self { context_tokens, images, replies })
+        Ok(Self { context_tokens, images, thinks, replies })
     }
 }
 

@@ -73,7 +73,7 @@ impl ModelCatalogue for SearchingCatalogue {
 }
 
 fn missing(what: &str) -> ModelError {
-    ModelError { kind: ModelErrorKind::NotConfigured, message: format!("{what}; {}", answer::HOW) }
+    ModelError::new(ModelErrorKind::NotConfigured, format!("{what}; {}", answer::HOW))
 }
 
 /// A default that may turn out to be none when it is to reply.

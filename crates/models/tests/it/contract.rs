@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use loggia_domain::{
-    CallId, JsonText, Model, ModelCatalogue, ModelError, ModelErrorKind, ModelImage, ModelMessage, ModelName,
-    ModelRequest, Price, ReplyPart, ToolCall, ToolSpec,
+    CallId, JsonText, Model, ModelAbilities, ModelCatalogue, ModelError, ModelErrorKind, ModelImage,
+    ModelMessage, ModelName, ModelRequest, Price, ReplyPart, Thinking, ToolCall, ToolSpec,
 };
 use loggia_mock_models::{self as mock, Answer, Mock, Nobody, Say, Step, frames, text};
 use loggia_models::{
@@ -53,6 +53,7 @@ pub(crate) fn ask(text: &str) -> ModelRequest {
         messages: vec![ModelMessage::User(text.to_owned())],
         tools: Arc::from([]),
         max_output: None,
+        thinking: None,
     }
 }
 
@@ -397,7 +398,7 @@ pub(crate) fn conversation() -> ModelRequest {
         description: "Reads a file.".to_owned(),
         parameters: JsonText(r#"{"type":"object","properties":{"path":{"type":"string"}}}"#.to_owned()),
     };
-    ModelRequest { messages, tools: Arc::from([tool]), max_output: Some(500) }
+    ModelRequest { messages, tools: Arc::from([tool]), max_output: Some(500), thinking: None }
 }
 
 #[tokio::test]
@@ -488,6 +489,59 @@ async fn how_hard_to_think_is_told_to_every_provider() {
     }
 }
 
+/// What a model of an endpoint is sent when its session wants this; and whether it says that it takes it.
+async fn thinking_with(kind: EndpointKind, thinking: Thinking, reasoning: bool) -> (serde_json::Value, bool) {
+    let mock = Mock::start(vec![Answer::frames(&frames(kind, &[text("Hi"), Say::Done]))]).await;
+    let mut settings = settings(kind, &mock.address);
+    let abilities = ModelAbilities { reasoning, ..ModelAbilities::default() };
+    settings.overrides.values_mut().for_each(|known| known.abilities = Some(abilities));
+    let model = model(settings);
+    hear(&*model, ModelRequest { thinking: Some(thinking), ..ask("hello") }).await.unwrap();
+    let takes = model.info().thinking.takes(thinking);
+    (mock.requests()[0].body.clone(), takes)
+}
+
+#[tokio::test]
+async fn how_much_a_session_wants_thought_is_told_where_it_is_taken() {
+    for kind in EndpointKind::ALL {
+        let place = match kind {
+            EndpointKind::OpenAi => "/reasoning_effort",
+            EndpointKind::Anthropic => "/thinking/budget_tokens",
+            EndpointKind::Gemini => "/generationConfig/thinkingConfig/thinkingBudget",
+            EndpointKind::Ollama => "/think",
+        };
+        let told = async |thinking| {
+            let (body, takes) = thinking_with(kind, thinking, true).await;
+            (body.pointer(place).cloned().unwrap_or_default(), takes)
+        };
+        let (extended, takes) = told(Thinking::Extended).await;
+        assert!(takes && !extended.is_null() && extended != false, "{kind:?} {extended}");
+        let (tokens, takes) = told(Thinking::Tokens(2048)).await;
+        let counts = matches!(kind, EndpointKind::Anthropic | EndpointKind::Gemini);
+        assert_eq!((takes, tokens == 2048), (counts, counts), "{kind:?} {tokens}");
+        let (off, takes) = told(Thinking::Off).await;
+        let expected = match kind {
+            EndpointKind::Ollama => serde_json::json!(false),
+            EndpointKind::Gemini => serde_json::json!(0),
+            EndpointKind::OpenAi | EndpointKind::Anthropic => serde_json::Value::Null,
+        };
+        assert_eq!((takes, off), (kind != EndpointKind::OpenAi, expected), "{kind:?}");
+    }
+    let (too_few, takes) = thinking_with(EndpointKind::Anthropic, Thinking::Tokens(1000), true).await;
+    assert!(!takes && too_few.get("thinking").is_none(), "{too_few}");
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_think_is_not_told_how() {
+    for kind in EndpointKind::ALL {
+        for thinking in [Thinking::Off, Thinking::Extended, Thinking::Tokens(2048)] {
+            let (body, takes) = thinking_with(kind, thinking, false).await;
+            let body = body.to_string();
+            assert!(!takes && !body.contains("think") && !body.contains("reasoning"), "{kind:?} {body}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn pictures_are_left_out_where_nobody_could_look_at_them() {
     for kind in EndpointKind::ALL {
@@ -537,6 +591,39 @@ async fn a_compatible_server_need_not_say_the_last_word() {
     let mut reply = frames(EndpointKind::OpenAi, &[text("Hi"), Say::Done]);
     assert_eq!(reply.pop().unwrap(), "data: [DONE]\n\n");
     assert_eq!(well(EndpointKind::OpenAi, Answer::frames(&reply)).await, "text: Hi");
+}
+
+/// It is asked twice once, and from then on for whole replies.
+#[tokio::test]
+async fn a_compatible_server_need_not_stream() {
+    let body = r#"{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hi",
+        "tool_calls":[{"id":"c1","type":"function","function":{"name":"list","arguments":"{\"a\":1}"}},
+        {"id":"c2","type":"function","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}],
+        "usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}"#;
+    let mock = Mock::start(vec![Answer::json(200, body)]).await;
+    let model = model(settings(EndpointKind::OpenAi, &mock.address));
+    for _ in 0..2 {
+        let told = hear(&*model, ask("hello")).await.unwrap();
+        assert_eq!(told, "text: Hi\ncall c1: list {\"a\":1}\ncall c2: read {}\nusage: 3 0 2 23");
+    }
+    let streams: Vec<bool> = mock.requests().iter().map(|asked| asked.body["stream"] == true).collect();
+    assert_eq!(streams, [true, false, false]);
+}
+
+#[tokio::test]
+async fn what_does_not_stream_is_refused_as_others_are() {
+    let blank = || Answer::json(200, r#"{"whatever": true}"#);
+    for (second, transient) in [
+        (Answer::json(401, r#"{"error":{"message":"no such key"}}"#), false),
+        (Answer::json(503, "{}"), true),
+        (Answer::stream(vec![Step::Send("<html></html>".into()), Step::End]), true),
+        (blank(), true),
+    ] {
+        let mock = Mock::start(vec![blank(), second]).await;
+        let (told, error) = wrong_at(settings(EndpointKind::OpenAi, &mock.address)).await;
+        assert!(told.is_empty() && is_transient(&error) == transient, "{error:?}");
+        assert_eq!(mock.requests().len(), 2);
+    }
 }
 
 #[tokio::test]

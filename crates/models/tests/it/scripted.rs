@@ -18,6 +18,7 @@ fn request(text: &str) -> ModelRequest {
         messages: vec![ModelMessage::User(text.to_owned())],
         tools: Arc::from([]),
         max_output: None,
+        thinking: None,
     }
 }
 
@@ -154,10 +155,16 @@ async fn everything_since_the_last_reply_is_looked_at_and_nothing_before() {
     ];
     for (expected, met) in [("apples", true), ("grapes", true), ("pears", false), ("plums", false)] {
         let model = model(&format!("[[reply]]\nexpect = \"{expected}\""));
-        let request = ModelRequest { messages: messages.clone(), tools: Arc::from([]), max_output: None };
+        let request = ModelRequest {
+            messages: messages.clone(),
+            tools: Arc::from([]),
+            max_output: None,
+            thinking: None,
+        };
         assert_eq!(model.reply(request).await.is_ok(), met, "{expected}");
     }
-    let nothing = ModelRequest { messages: Vec::new(), tools: Arc::from([]), max_output: None };
+    let nothing =
+        ModelRequest { messages: Vec::new(), tools: Arc::from([]), max_output: None, thinking: None };
     assert!(model("[[reply]]\nexpect = \"x\"").reply(nothing).await.is_err());
 }
 

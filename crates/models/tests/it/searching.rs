@@ -19,7 +19,8 @@ fn tools(names: &[&str]) -> Arc<[ToolSpec]> {
 }
 
 async fn parts(model: &dyn Model, messages: &[ModelMessage], names: &[&str]) -> Vec<ReplyPart> {
-    let request = ModelRequest { messages: messages.to_vec(), tools: tools(names), max_output: None };
+    let request =
+        ModelRequest { messages: messages.to_vec(), tools: tools(names), max_output: None, thinking: None };
     model.reply(request).await.unwrap().map(Result::unwrap).collect().await
 }
 
@@ -109,7 +110,7 @@ impl Model for Late {
     }
 
     fn reply(&self, _: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {
-        let error = ModelError { kind: ModelErrorKind::NotConfigured, message: "nothing".to_owned() };
+        let error = ModelError::new(ModelErrorKind::NotConfigured, "nothing");
         Box::pin(std::future::ready(Err(error)))
     }
 }
@@ -118,7 +119,7 @@ struct OnlyLate;
 
 impl ModelCatalogue for OnlyLate {
     fn find(&self, name: Option<&ModelName>) -> Result<Arc<dyn Model>, ModelError> {
-        let missing = ModelError { kind: ModelErrorKind::NotConfigured, message: "nothing".to_owned() };
+        let missing = ModelError::new(ModelErrorKind::NotConfigured, "nothing");
         if name.is_some() { Err(missing) } else { Ok(Arc::new(Late)) }
     }
 }

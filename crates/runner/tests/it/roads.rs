@@ -4,11 +4,12 @@
 //! either by the word `ESCAPED` or by what it did outside. One that did not even get to the end of its script fails.
 
 use libtest_mimic::Trial;
-use loggia_domain::{CommandExit, Confinement, SandboxLevel};
+use loggia_domain::{CommandEnd, CommandExit, CommandSpec, Confinement, SandboxLevel};
 use loggia_wire::child::Road;
 use rustix::thread::{CapabilitySet, capabilities};
 
-use crate::support::{Listeners, SECRET, Scene, Victim, roads, run, run_free};
+use crate::spares::Marked;
+use crate::support::{Listeners, SECRET, Scene, Victim, block_on, roads, run, run_free};
 
 /// Something a command tries that it must not be able to do.
 pub(crate) struct Escape {
@@ -101,6 +102,23 @@ impl Escape {
 
     /// Tries it; whether it succeeded, what it said, and the level it ran at.
     fn attempt(&self, road: Option<&Road>) -> (bool, String, SandboxLevel) {
+        let road = road.map_or(&[][..], std::slice::from_ref);
+        self.attempt_in(|scene, spec| (run(road, spec).unwrap(), scene))
+    }
+
+    /// The same in a keeper that has prepared for it.
+    fn attempt_prepared(&self) -> (bool, String, SandboxLevel) {
+        self.attempt_in(|scene, spec| {
+            let marked = Marked::of(scene);
+            let end = block_on(marked.run_prepared(spec));
+            (end, marked.scene)
+        })
+    }
+
+    fn attempt_in(
+        &self,
+        run: impl FnOnce(Scene, CommandSpec) -> (CommandEnd, Scene),
+    ) -> (bool, String, SandboxLevel) {
         let scene = Scene::new();
         let mut victim = Victim::start();
         let listeners = Listeners::open(&scene);
@@ -127,7 +145,7 @@ impl Escape {
             ("UDP", listeners.udp.local_addr().unwrap().port().to_string()),
         ];
         spec.environment = variables.map(|(name, value)| (name.to_owned(), value)).into();
-        let end = run(road.map_or(&[], std::slice::from_ref), spec).unwrap();
+        let (end, scene) = run(scene, spec);
         let said = format!("{}{}", end.stdout.text(), end.stderr.text());
         let ended = end.stdout.text().ends_with("tried\n") && end.exit == CommandExit::Code(0);
         assert!(ended, "{}: did not get to its end: {end:?}", self.name);
@@ -140,7 +158,20 @@ impl Escape {
     }
 
     fn is_held(&self, name: &str, road: &Road, level: SandboxLevel) {
-        let (escaped, said, reached) = self.attempt(Some(road));
+        self.judge(name, road, level, self.attempt(Some(road)));
+    }
+
+    fn is_held_when_prepared(&self) {
+        self.judge("a ready keeper", &Road::Namespaces, SandboxLevel::Isolated, self.attempt_prepared());
+    }
+
+    fn judge(
+        &self,
+        name: &str,
+        road: &Road,
+        level: SandboxLevel,
+        (escaped, said, reached): (bool, String, SandboxLevel),
+    ) {
         let (held, level) = match self.held {
             HeldOn::OwnRoot(_) if *road == Road::Landlock => (false, SandboxLevel::Partial),
             HeldOn::OwnRootUntold(_) if *road == Road::Landlock => (false, level),
@@ -209,6 +240,13 @@ pub(crate) fn trials(escapes: &'static [Escape]) -> Vec<Trial> {
                 Ok(())
             };
             trials.push(Trial::test(format!("{}_is_held_by_{name}", escape.name), trial));
+            if *road == Road::Namespaces {
+                let prepared = || {
+                    escape.is_held_when_prepared();
+                    Ok(())
+                };
+                trials.push(Trial::test(format!("{}_is_held_by_a_ready_keeper", escape.name), prepared));
+            }
         }
         let free = || {
             escape.works_when_free();

@@ -9,8 +9,15 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::{SECRET, Scene, block_on, eventually, is_running, roads, settings};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn()); 5] = [
+    let all: [(&str, fn()); 12] = [
         ("the_next_command_gets_the_keeper_that_is_ready", it_is_used),
+        ("what_was_mounted_ahead_is_used", it_mounts_ahead),
+        ("a_hidden_directory_that_was_replaced_meanwhile_is_hidden", it_hides_a_directory_anew),
+        ("a_hidden_file_that_was_replaced_meanwhile_is_hidden", it_hides_a_file_anew),
+        ("a_hidden_file_that_was_made_meanwhile_is_hidden", it_hides_what_is_new),
+        ("a_directory_that_was_replaced_meanwhile_is_shown_as_it_is", it_shows_anew),
+        ("what_the_last_command_could_read_is_gone_if_this_one_may_not", it_forgets_grants),
+        ("what_the_last_command_could_do_is_refused_if_this_one_may_not", it_forgets_sockets),
         ("a_command_of_a_ready_keeper_is_held_in_like_any_other", it_holds_in),
         ("a_command_that_needs_other_namespaces_gets_a_new_keeper", it_fits),
         ("a_ready_keeper_that_was_killed_is_replaced", it_is_checked),
@@ -28,14 +35,17 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// A runner whose keepers can be told from all others.
-struct Marked {
-    scene: Scene,
+pub(crate) struct Marked {
+    pub(crate) scene: Scene,
     runner: CommandRunner,
 }
 
 impl Marked {
     fn new() -> Self {
-        let scene = Scene::new();
+        Self::of(Scene::new())
+    }
+
+    pub(crate) fn of(scene: Scene) -> Self {
         let keeper = Keeper::new(std::env::current_exe().unwrap(), ["keep", &scene.mark]);
         Self { runner: CommandRunner::new(keeper, settings(&[Road::Namespaces])), scene }
     }
@@ -44,20 +54,33 @@ impl Marked {
         self.run_as(self.scene.spec(line)).await
     }
 
+    /// Runs a command in a keeper that has prepared for one like it.
+    pub(crate) async fn run_prepared(&self, spec: CommandSpec) -> CommandEnd {
+        self.run_as(CommandSpec { line: "true".to_owned(), ..spec.clone() }).await;
+        self.ready().await;
+        self.run_as(spec).await
+    }
+
     async fn run_as(&self, spec: CommandSpec) -> CommandEnd {
         self.runner.run(spec, Box::new(|_, _| {})).await.unwrap()
     }
 
-    /// Waits until a keeper is ready, and tells which.
+    /// Waits until a keeper is ready and has prepared, and tells which.
     async fn ready(&self) -> Pid {
+        self.ready_with_mounts().await.0
+    }
+
+    /// The same, with what is mounted in its namespaces.
+    async fn ready_with_mounts(&self) -> (Pid, String) {
         let mark = self.scene.mark.clone();
         tokio::task::spawn_blocking(move || {
             let mut found = None;
             eventually("a keeper that is ready", || {
-                // The outer one is our child; it is ready when it has one of its own.
-                found = children_of(std::process::id(), &mark)
-                    .into_iter()
-                    .find(|pid| !children_of(raw(*pid), &mark).is_empty());
+                // The outer one is our child, and has one of its own inside.
+                let mut inside = children_of(std::process::id(), &mark).into_iter().flat_map(|outer| {
+                    children_of(raw(outer), &mark).into_iter().map(move |inner| (outer, inner))
+                });
+                found = inside.find_map(|(outer, inner)| Some((outer, prepared_mounts(inner)?)));
                 found.is_some()
             });
             found.unwrap()
@@ -65,6 +88,20 @@ impl Marked {
         .await
         .unwrap()
     }
+}
+
+/// The mounts of a keeper that has put all it can into the root it makes: only then does it make a second thread. One
+/// that has moved in already has no `/new`.
+fn prepared_mounts(inner: Pid) -> Option<String> {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", raw(inner))).ok()?.count();
+    let mounts = std::fs::read_to_string(format!("/proc/{}/mountinfo", raw(inner))).ok()?;
+    (threads > 1 && mounts.contains(" /new/usr ")).then_some(mounts)
+}
+
+/// The number of the mount at a path.
+fn mount_at(mounts: &str, point: &str) -> Option<String> {
+    let mut fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    fields.find(|fields| fields.get(4) == Some(&point)).map(|fields| fields[0].to_owned())
 }
 
 /// The children of a process that have this in their arguments.
@@ -171,4 +208,125 @@ fn it_leaves() {
         marked.scene.mark.clone()
     });
     eventually("its end", || !is_running(&mark));
+}
+
+fn it_mounts_ahead() {
+    block_on(async {
+        let marked = Marked::new();
+        marked.run("true").await;
+        let (_, ahead) = marked.ready_with_mounts().await;
+        let used = marked.run("cat /proc/self/mountinfo").await.stdout.text();
+        let tools = marked.scene.tools.to_str().unwrap();
+        for point in ["/usr", "/etc", "/tmp", tools, &format!("{tools}/keys")] {
+            let number = mount_at(&ahead, &format!("/new{point}"));
+            assert!(number.is_some(), "{point} is not mounted ahead: {ahead}");
+            assert_eq!(mount_at(&used, point), number, "{point}");
+        }
+        let root = marked.scene.root.to_str().unwrap();
+        assert_eq!(mount_at(&ahead, &format!("/new{root}")), None, "what can be written is mounted last");
+        assert!(mount_at(&used, root).is_some());
+    });
+}
+
+/// Changes something after a keeper has prepared for a command like this one; what the command says then.
+fn said_after(
+    ask: impl Fn(&mut CommandSpec, &Scene),
+    change: impl FnOnce(&Scene),
+    line: impl FnOnce(&Scene) -> String,
+) -> String {
+    block_on(async {
+        let marked = Marked::new();
+        let mut spec = marked.scene.spec("true");
+        ask(&mut spec, &marked.scene);
+        marked.run_as(spec.clone()).await;
+        marked.ready().await;
+        change(&marked.scene);
+        spec.line = line(&marked.scene);
+        let end = marked.run_as(spec).await;
+        assert_eq!(end.sandbox, SandboxLevel::Isolated);
+        format!("{}{}", end.stdout.text(), end.stderr.text())
+    })
+}
+
+fn it_hides_a_directory_anew() {
+    let said = said_after(
+        |_, _| {},
+        |scene| {
+            std::fs::rename(scene.tools.join("keys"), scene.outside.join("keys")).unwrap();
+            std::fs::create_dir(scene.tools.join("keys")).unwrap();
+            std::fs::write(scene.tools.join("keys/id"), SECRET).unwrap();
+        },
+        |scene| format!("{0}/tool; cat {0}/keys/id", scene.tools.display()),
+    );
+    assert!(said.starts_with("a tool\n") && !said.contains(SECRET), "{said}");
+}
+
+fn it_hides_a_file_anew() {
+    let said = said_after(
+        |spec, scene| {
+            // As programs replace files: nobody sees half of one.
+            std::fs::write(scene.tools.join("next"), SECRET).unwrap();
+            std::fs::rename(scene.tools.join("next"), scene.tools.join("token")).unwrap();
+            spec.confinement.hidden.push(scene.tools.join("token"));
+        },
+        |scene| {
+            std::fs::write(scene.tools.join("next"), SECRET).unwrap();
+            std::fs::rename(scene.tools.join("next"), scene.tools.join("token")).unwrap();
+        },
+        |scene| format!("{0}/tool; cat {0}/token", scene.tools.display()),
+    );
+    assert!(said.starts_with("a tool\n") && !said.contains(SECRET), "{said}");
+}
+
+fn it_hides_what_is_new() {
+    let said = said_after(
+        |spec, scene| spec.confinement.hidden.push(scene.tools.join("token")),
+        |scene| std::fs::write(scene.tools.join("token"), SECRET).unwrap(),
+        |scene| format!("{0}/tool; cat {0}/token", scene.tools.display()),
+    );
+    assert!(said.starts_with("a tool\n") && !said.contains(SECRET), "{said}");
+}
+
+fn it_shows_anew() {
+    let said = said_after(
+        |_, _| {},
+        |scene| {
+            std::fs::rename(&scene.tools, scene.outside.join("tools")).unwrap();
+            std::fs::create_dir_all(scene.tools.join("keys")).unwrap();
+            std::fs::write(scene.tools.join("tool"), "another\n").unwrap();
+        },
+        |scene| format!("cat {}/tool", scene.tools.display()),
+    );
+    assert_eq!(said, "another\n");
+}
+
+fn it_forgets_grants() {
+    block_on(async {
+        let marked = Marked::new();
+        marked.run("true").await;
+        marked.ready().await;
+        let mut spec = marked.scene.spec(&format!("ls {}", marked.scene.tools.display()));
+        spec.confinement.readable.clear();
+        let end = marked.run_as(spec).await;
+        assert_eq!(end.sandbox, SandboxLevel::Isolated);
+        assert_eq!(end.stdout.text(), "", "{}", end.stderr.text());
+    });
+}
+
+fn it_forgets_sockets() {
+    let line = "python3 -c 'import socket; socket.socket(socket.AF_UNIX); print(\"opened\")'";
+    for (before, after, expected) in [(true, false, ""), (false, true, "opened\n")] {
+        block_on(async {
+            let marked = Marked::new();
+            let mut spec = marked.scene.spec("true");
+            spec.confinement.unix_sockets = before;
+            marked.run_as(spec.clone()).await;
+            marked.ready().await;
+            spec.line = line.to_owned();
+            spec.confinement.unix_sockets = after;
+            let end = marked.run_as(spec).await;
+            assert_eq!(end.sandbox, SandboxLevel::Isolated);
+            assert_eq!(end.stdout.text(), expected, "{}", end.stderr.text());
+        });
+    }
 }

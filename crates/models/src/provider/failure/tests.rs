@@ -15,6 +15,7 @@ fn provider(kind: EndpointKind) -> Provider {
         headers: vec![("x-gate".to_owned(), Secret::new("gate-secret"))],
         ollama_context: None,
         thoughts: super::super::Thoughts::default(),
+        replies_whole: false.into(),
     }
 }
 
