@@ -30,7 +30,7 @@ pub use link::Events;
 pub use running::{Running, Said};
 
 use crate::extras;
-use crate::words::Parsed;
+use crate::words::Reading;
 use link::Link;
 
 /// How long to wait for a sign of life: as long as for completions, because it waits behind them.
@@ -124,15 +124,15 @@ impl Client {
         Ok(response.highlighted)
     }
 
-    /// The words of a line, cut at white space if the server does not cut lines.
+    /// The words of a line and what to complete, cut at white space if the server does not cut lines.
     ///
     /// # Errors
     /// [`RequestError`] when there is no answer.
-    pub async fn parse(&self, line: &str, at: usize) -> Result<Parsed, RequestError> {
+    pub async fn parse(&self, line: &str, at: usize) -> Result<Reading, RequestError> {
         let request = ParseRequest { command: line.to_owned(), cursor: cursor::utf16_cursor(line, at) };
         match self.request::<ParseResponse>(request, PARSE_TIMEOUT).await {
-            Ok(response) => Ok(Parsed::read(response)),
-            Err(RequestError::NotSent(NotSent::NotNegotiated(_))) => Ok(Parsed::by_spaces(line, at)),
+            Ok(response) => Ok(Reading::of(response)),
+            Err(RequestError::NotSent(NotSent::NotNegotiated(_))) => Ok(Reading::by_spaces(line, at)),
             Err(error) => Err(error),
         }
     }

@@ -1,9 +1,11 @@
 //! Messages as frames, for both sides.
 
-use bytes::{Bytes, BytesMut};
-use loggia_protocol_endermux::{Envelope, Framing, Message, limits};
+use bytes::{BufMut as _, Bytes, BytesMut};
+use loggia_protocol_endermux::{Envelope, Framing, Message, RequestId, limits, write_log};
 use loggia_wire::framing::{FrameError, Layout, LengthPrefixed};
-use tokio_util::codec::Encoder as _;
+
+/// Bytes of a log event's frame besides its text, with a few to spare.
+const AROUND: usize = 80;
 
 /// What a server reads with: the first frame shows the framing.
 pub(crate) fn detecting() -> LengthPrefixed {
@@ -36,9 +38,21 @@ pub(crate) fn from_client(framing: Framing, message: &Envelope<Message>) -> Resu
     write(codec(framing), message)
 }
 
+/// A log event of a server, from text that stays where it is.
+pub(crate) fn log(framing: Framing, text: &str, id: Option<&RequestId>) -> Result<Bytes, FrameError> {
+    // Room for what stands around a line and for some escapes, so that it is made once.
+    let mut frame = BytesMut::with_capacity(text.len() + AROUND);
+    let mut codec = codec(framing).compress_from(limits::COMPRESS_FROM);
+    codec.encode_with(&mut frame, |body| {
+        write_log(text, id, &mut body.writer()).map_err(|source| FrameError::Io { source })
+    })?;
+    Ok(frame.freeze())
+}
+
 fn write(mut codec: LengthPrefixed, message: &Envelope<Message>) -> Result<Bytes, FrameError> {
-    let body = message.encode().map_err(|error| FrameError::Io { source: error.into() })?;
     let mut frame = BytesMut::new();
-    codec.encode(&body, &mut frame)?;
+    codec.encode_with(&mut frame, |body| {
+        serde_json::to_writer(body.writer(), message).map_err(|error| FrameError::Io { source: error.into() })
+    })?;
     Ok(frame.freeze())
 }

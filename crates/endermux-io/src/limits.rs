@@ -15,8 +15,9 @@ pub const REPLY_QUEUE: usize = 1024 * 1024;
 /// What a waiting frame costs besides its bytes, so that a flood of tiny ones is bounded as well.
 pub const FRAME_COST: usize = 64;
 
-/// The longest piece of log text in one message. JSON makes at most six bytes of one, so that every piece fits a frame.
-pub const LOG_PIECE: usize = 64 * 1024;
+/// The longest piece of log text in one message: clients show each on a line of its own. JSON makes at most six bytes of
+/// one, so that every piece fits a frame.
+pub const LOG_PIECE: usize = 160 * 1024;
 
 /// The longest log text; the middle of a longer one is left out. Smaller than [`LOG_QUEUE`], so that one text alone
 /// does not push itself out.

@@ -5,6 +5,17 @@
 
 use loggia_protocol_endermux::{ParseResponse, cursor};
 
+/// What a server made of a line: the words around the cursor, and what to ask completions for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The words of the line as it was typed.
+    pub parsed: Parsed,
+    /// The line as the server wants to be asked about it; most give back what they got.
+    pub line: String,
+    /// The place in it, as a byte offset.
+    pub at: usize,
+}
+
 /// A line cut into words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
@@ -44,8 +55,23 @@ impl Parsed {
         self.words.get(self.index).map_or("", String::as_str)
     }
 
+    /// The message that tells a client. `on_wire` is the cursor as the client counted it, which it gets back.
+    pub(crate) fn response(self, line: String, on_wire: i32) -> ParseResponse {
+        let word = self.word().to_owned();
+        let word_cursor = cursor::utf16_cursor(&word, self.word_cursor);
+        let word_index = i32::try_from(self.index).unwrap_or(i32::MAX);
+        ParseResponse { word, word_cursor, word_index, words: self.words, line, cursor: on_wire }
+    }
+}
+
+impl Reading {
+    /// Without a server that reads lines: cut at white space, and asked about as it is.
+    pub fn by_spaces(line: &str, at: usize) -> Self {
+        Self { parsed: Parsed::by_spaces(line, at), line: line.to_owned(), at }
+    }
+
     /// Reads what a server says. The word it names is the current one, wherever it stands among the others.
-    pub(crate) fn read(response: ParseResponse) -> Self {
+    pub(crate) fn of(response: ParseResponse) -> Self {
         let word_cursor = cursor::byte_offset(&response.word, response.word_cursor);
         let (mut words, word) = (response.words, response.word);
         let named =
@@ -54,15 +80,8 @@ impl Parsed {
             words.push(word);
             words.len() - 1
         });
-        Self { words, index, word_cursor }
-    }
-
-    /// The message that tells a client. `on_wire` is the cursor as the client counted it, which it gets back.
-    pub(crate) fn response(self, line: String, on_wire: i32) -> ParseResponse {
-        let word = self.word().to_owned();
-        let word_cursor = cursor::utf16_cursor(&word, self.word_cursor);
-        let word_index = i32::try_from(self.index).unwrap_or(i32::MAX);
-        ParseResponse { word, word_cursor, word_index, words: self.words, line, cursor: on_wire }
+        let at = cursor::byte_offset(&response.line, response.cursor);
+        Self { parsed: Parsed { words, index, word_cursor }, line: response.line, at }
     }
 }
 
@@ -108,6 +127,25 @@ mod tests {
         let answer = Parsed::by_spaces("say 😀é", 8).response("say 😀é".to_owned(), 5);
         assert_eq!((answer.word.as_str(), answer.word_cursor, answer.cursor), ("😀é", 2, 5));
         assert_eq!((answer.word_index, answer.words.len()), (1, 2));
+    }
+
+    #[test]
+    fn what_a_server_made_of_the_line_is_what_is_asked_about() {
+        let response = ParseResponse {
+            word: "😀b".to_owned(),
+            word_cursor: 3,
+            word_index: 7,
+            words: vec!["say".to_owned()],
+            line: "/say 😀b".to_owned(),
+            cursor: 8,
+        };
+        let reading = Reading::of(response.clone());
+        assert_eq!((reading.line.as_str(), reading.at), ("/say 😀b", "/say 😀b".len()));
+        assert_eq!((reading.parsed.word(), reading.parsed.word_cursor), ("😀b", "😀b".len()));
+        // A place that is not there is the nearest that is.
+        let beyond = Reading::of(ParseResponse { cursor: 99, ..response.clone() });
+        assert_eq!(beyond.at, beyond.line.len());
+        assert_eq!(Reading::of(ParseResponse { cursor: -1, ..response }).at, 0);
     }
 
     proptest! {

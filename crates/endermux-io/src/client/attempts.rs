@@ -1,7 +1,9 @@
 //! Which epoch a client tries next.
 //!
 //! A server that does not know a framing closes without a word, and one that knows the framing but not the epoch says
-//! which it speaks. So a client begins with the newest, goes down after a silent close, and jumps after a hint.
+//! which it speaks. So a client begins with the newest, or the one that fitted last time, goes down after a silent close,
+//! and jumps after a hint. Each attempt that does not fit is a warning in the log of existing servers, which their consoles
+//! show; that is why what fitted is tried first.
 
 use loggia_protocol_endermux::{Epoch, HandshakeFailure};
 
@@ -21,10 +23,11 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// All of these, the newest first.
-    pub(super) fn new(epochs: &[Epoch]) -> Self {
+    /// All of these: the one that fitted last time first, then the newest.
+    pub(super) fn new(epochs: &[Epoch], fitted: Option<Epoch>) -> Self {
         let mut left = epochs.to_vec();
-        left.sort_by(|one, other| other.cmp(one));
+        left.sort_by_key(|epoch| (Some(*epoch) == fitted, *epoch));
+        left.reverse();
         left.dedup();
         Self { left }
     }
@@ -59,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_silent_close_leads_to_the_next_older_epoch() {
-        let mut attempts = Attempts::new(&ALL);
+        let mut attempts = Attempts::new(&ALL, None);
         assert_eq!(attempts.first(), Some(Epoch::Seventeen));
         assert_eq!(attempts.next(&Outcome::Closed), Some(Epoch::Sixteen));
         assert_eq!(attempts.next(&Outcome::Closed), Some(Epoch::Fifteen));
@@ -67,8 +70,17 @@ mod tests {
     }
 
     #[test]
+    fn what_fitted_last_time_is_tried_first_and_the_newest_after_it() {
+        let mut attempts = Attempts::new(&ALL, Some(Epoch::Fifteen));
+        assert_eq!(attempts.first(), Some(Epoch::Fifteen));
+        assert_eq!(attempts.next(&Outcome::Closed), Some(Epoch::Seventeen));
+        assert_eq!(attempts.next(&Outcome::Closed), Some(Epoch::Sixteen));
+        assert_eq!(attempts.next(&Outcome::Closed), None);
+    }
+
+    #[test]
     fn a_server_that_names_its_epoch_is_believed_once() {
-        let mut attempts = Attempts::new(&ALL);
+        let mut attempts = Attempts::new(&ALL, None);
         attempts.first();
         assert_eq!(attempts.next(&Outcome::Failed(&hint(15))), Some(Epoch::Fifteen));
         assert_eq!(attempts.next(&Outcome::Failed(&hint(15))), None);
@@ -77,7 +89,7 @@ mod tests {
 
     #[test]
     fn another_refusal_is_final() {
-        let mut attempts = Attempts::new(&ALL);
+        let mut attempts = Attempts::new(&ALL, None);
         attempts.first();
         assert_eq!(attempts.next(&Outcome::Failed(&HandshakeFailure::NoSelection)), None);
     }

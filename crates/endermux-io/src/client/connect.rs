@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use loggia_protocol_endermux::limits::HANDSHAKE_TIMEOUT;
 use loggia_protocol_endermux::{
-    ClientOffer, ColorLevel, DecodeError, Envelope, Epoch, HandshakeFailure, Message, RequestId, Selected,
-    VersionRange,
+    Capability, ClientOffer, ColorLevel, DecodeError, Envelope, Epoch, HandshakeFailure, Message, RequestId,
+    Selected, VersionRange,
 };
 use loggia_wire::framing::{FrameError, Inbound, LengthPrefixed};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf};
@@ -32,8 +32,13 @@ pub struct Options {
     pub color_level: ColorLevel,
     /// The epochs to speak.
     pub epochs: Vec<Epoch>,
+    /// The one that this server spoke last time, if it is known: it is tried first.
+    pub fitted: Option<Epoch>,
     /// Whether to ask for what is not in the specification; see [`crate::extras`].
     pub extras: bool,
+    /// Whether commands may be given. A client that only listens does not offer what belongs to them, so that the server
+    /// refuses them, too.
+    pub commands: bool,
     /// How long the answer to `HELLO` may take.
     pub handshake_timeout: Duration,
 }
@@ -79,7 +84,9 @@ impl Options {
         Self {
             color_level,
             epochs: vec![Epoch::Seventeen, Epoch::Sixteen, Epoch::Fifteen],
+            fitted: None,
             extras: true,
+            commands: true,
             handshake_timeout: HANDSHAKE_TIMEOUT,
         }
     }
@@ -91,6 +98,12 @@ impl Options {
             for name in [extras::BACKLOG, extras::RESULT] {
                 offer.capabilities.insert(name.to_owned(), VersionRange::new(epoch, min, max));
             }
+        }
+        if !self.commands {
+            let listens =
+                [Capability::LogForward.name(), Capability::InteractivityStatus.name(), extras::BACKLOG];
+            offer.capabilities.retain(|name, _| listens.contains(&name.as_str()));
+            offer.required.retain(|name| name == Capability::LogForward.name());
         }
         offer
     }
@@ -119,7 +132,7 @@ impl Client {
         D: Fn() -> F,
         F: Future<Output = Result<S, ConnectError>>,
     {
-        let mut attempts = Attempts::new(&options.epochs);
+        let mut attempts = Attempts::new(&options.epochs, options.fitted);
         let mut epoch = attempts.first().ok_or(ConnectError::NoAnswer)?;
         loop {
             let stream = dial().await?;

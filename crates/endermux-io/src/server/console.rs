@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::host::{ClientId, Presence};
-use super::log::{self, Log, Look, Renderings};
+use super::log::{self, Log, Look, Looks, Renderings};
 use super::outbox::Outbox;
 use crate::extras;
 use crate::limits::{BACKLOG_BYTES, BACKLOG_EVENTS};
@@ -177,9 +177,9 @@ impl Console {
 
 impl State {
     /// Queues an event for everybody who subscribed, or tells which looks are missing and does nothing.
-    fn deliver(&mut self, log: &Arc<dyn Log>, made: &Renderings) -> Result<(), Vec<Look>> {
+    fn deliver(&mut self, log: &Arc<dyn Log>, made: &Renderings) -> Result<(), Looks> {
         let listening = || self.clients.values().filter(|member| member.presence.subscribed);
-        let mut missing: Vec<Look> = Vec::new();
+        let mut missing = Looks::new();
         for member in listening().filter(|member| made.get(member.look).is_none()) {
             if !missing.contains(&member.look) {
                 missing.push(member.look);

@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use loggia_protocol_endermux::{ColorLevel, Envelope, Framing, LogForward, Message, RequestId};
+use loggia_protocol_endermux::{ColorLevel, Framing, RequestId};
+use smallvec::SmallVec;
 
 use super::pieces;
 use super::queue::LogPiece;
@@ -45,9 +46,15 @@ impl Log for &'static str {
 /// What frames of a client's logs depend on.
 pub(crate) type Look = (ColorLevel, Framing);
 
+/// The looks that are wanted. Most of the time everybody has the same.
+pub(crate) type Looks = SmallVec<[Look; 2]>;
+
+/// The frames of one text; most texts are a line and fit one.
+pub(crate) type Pieces = SmallVec<[LogPiece; 1]>;
+
 /// The frames of one event, for those looks that were wanted so far. There are ten looks at most.
 #[derive(Debug, Default)]
-pub(crate) struct Renderings(Vec<(Look, Vec<LogPiece>)>);
+pub(crate) struct Renderings(SmallVec<[(Look, Pieces); 1]>);
 
 impl Renderings {
     pub(crate) fn get(&self, look: Look) -> Option<&[LogPiece]> {
@@ -55,7 +62,7 @@ impl Renderings {
     }
 
     /// Makes those that are missing.
-    pub(crate) fn add(&mut self, log: &dyn Log, mut looks: Vec<Look>) {
+    pub(crate) fn add(&mut self, log: &dyn Log, mut looks: Looks) {
         looks.sort_by_key(|(level, _)| *level);
         let mut last: Option<(ColorLevel, Cow<'_, str>)> = None;
         for look in looks {
@@ -70,12 +77,11 @@ impl Renderings {
 }
 
 /// A text as frames.
-pub(crate) fn frames(text: &str, framing: Framing, id: Option<&RequestId>) -> Vec<LogPiece> {
+pub(crate) fn frames(text: &str, framing: Framing, id: Option<&RequestId>) -> Pieces {
     let shortened = pieces::shorten(text);
     let made = pieces::pieces(&shortened).filter_map(|piece| {
-        let message = Envelope { request_id: id.cloned(), data: Message::LogForward(LogForward::new(piece)) };
         // A piece always fits; were it otherwise, the others still would.
-        let frame = frame::from_server(framing, &message)
+        let frame = frame::log(framing, piece, id)
             .inspect_err(|error| tracing::warn!(%error, "a log is not sent"))
             .ok()?;
         let lines = piece.bytes().filter(|byte| *byte == b'\n').count() as u64;
@@ -118,7 +124,7 @@ mod tests {
         let looks = [ColorLevel::None, ColorLevel::TrueColor]
             .map(|level| [(level, Framing::Compressed), (level, Framing::Plain)])
             .concat();
-        made.add(&log, looks.clone());
+        made.add(&log, looks.iter().copied().collect());
         assert_eq!(log.0.load(Ordering::Relaxed), 2);
         assert!(looks.iter().all(|look| made.get(*look).is_some_and(|pieces| pieces.len() == 1)));
         assert_eq!(made.get((ColorLevel::Indexed8, Framing::Plain)).map(<[_]>::len), None);

@@ -124,12 +124,14 @@ impl Outbox {
 
     /// Writes what comes until the outbox is closed and empty.
     pub(crate) async fn write_to<W: AsyncWrite + Unpin>(&self, mut sink: W) -> std::io::Result<()> {
-        let mut batch = Vec::new();
+        let (mut taken, mut batch) = (Vec::new(), Vec::new());
         loop {
-            batch.clear();
-            let closed = self.take(&mut batch);
-            if !batch.is_empty() {
+            let closed = self.take(&mut taken);
+            if !taken.is_empty() {
                 self.emptied.notify_waiters();
+                // Outside the lock: nobody who logs waits for this.
+                batch.clear();
+                taken.drain(..).for_each(|outgoing| self.put(outgoing, &mut batch));
                 sink.write_all(&batch).await?;
                 sink.flush().await?;
             } else if closed {
@@ -140,20 +142,29 @@ impl Outbox {
         }
     }
 
-    /// Moves some frames into a batch; tells whether nothing more will come.
-    fn take(&self, batch: &mut Vec<u8>) -> bool {
+    /// Takes what makes a batch; tells whether nothing more will come.
+    fn take(&self, taken: &mut Vec<Outgoing>) -> bool {
         let mut state = self.lock();
-        while batch.len() < WRITE_BATCH {
-            match state.queue.pop() {
-                Some(Outgoing::Frame(frame)) => batch.extend_from_slice(&frame),
-                Some(Outgoing::Gap { lines, mid_line }) => {
-                    for piece in log::frames(&log::gap(lines, mid_line), self.framing, None) {
-                        batch.extend_from_slice(&piece.frame);
-                    }
-                }
-                None => break,
+        let mut bytes = 0;
+        while bytes < WRITE_BATCH
+            && let Some(outgoing) = state.queue.pop()
+        {
+            if let Outgoing::Frame(frame) = &outgoing {
+                bytes += frame.len();
             }
+            taken.push(outgoing);
         }
         state.closed
+    }
+
+    fn put(&self, outgoing: Outgoing, batch: &mut Vec<u8>) {
+        match outgoing {
+            Outgoing::Frame(frame) => batch.extend_from_slice(&frame),
+            Outgoing::Gap { lines, mid_line } => {
+                for piece in log::frames(&log::gap(lines, mid_line), self.framing, None) {
+                    batch.extend_from_slice(&piece.frame);
+                }
+            }
+        }
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn hear(selected: &Selected, interactive: bool, body: &[u8]) -> Todo 
     match next_step(selected, interactive, &message) {
         Step::Reply(reply) => Todo::Reply(*reply),
         Step::Subscribe => Todo::Subscribe,
-        Step::Handle => ask(message),
+        Step::Handle => ask(selected, message),
     }
 }
 
@@ -91,16 +91,25 @@ fn undecodable(error: DecodeError) -> Envelope<Message> {
     }
 }
 
-fn ask(message: Envelope<Message>) -> Todo {
+/// The place in a line that a client means. Whoever knows our extras counts as the specification says; others may not.
+fn place(selected: &Selected, line: &str, on_wire: i32) -> usize {
+    if [extras::BACKLOG, extras::RESULT].iter().any(|name| selected.capabilities.contains_key(*name)) {
+        cursor::byte_offset(line, on_wire)
+    } else {
+        cursor::byte_offset_of_client(line, on_wire)
+    }
+}
+
+fn ask(selected: &Selected, message: Envelope<Message>) -> Todo {
     let id = message.request_id;
     let question = match message.data {
         Message::CompletionRequest(request) => Question::Complete {
-            at: cursor::byte_offset(&request.command, request.cursor),
+            at: place(selected, &request.command, request.cursor),
             line: request.command,
         },
         Message::SyntaxHighlightRequest(request) => Question::Highlight { line: request.command },
         Message::ParseRequest(request) => Question::Parse {
-            at: cursor::byte_offset(&request.command, request.cursor),
+            at: place(selected, &request.command, request.cursor),
             line: request.command,
             on_wire: request.cursor,
         },

@@ -1,6 +1,6 @@
 //! A Unix socket in the file system that belongs to us.
 //!
-//! Invariants: only its owner may connect, from the first moment; a socket somebody answers on is never replaced, and
+//! Invariants: only its owner may connect, from the first moment; whoever sees the file can connect; a socket somebody answers on is never replaced, and
 //! neither is a file of another kind; what is removed at the end is the file that was made here, and no other.
 
 use std::fs::{self, File};
@@ -67,8 +67,11 @@ impl Socket {
         // Two that find the same dead socket must not remove each other's new one.
         let _lock = lock_directory(&path).await.map_err(failed)?;
         clear(&path).await?;
-        let listener = listen(&path).map_err(failed)?;
-        let made = fs::symlink_metadata(&path).map_err(failed)?;
+        // Those who watch for the file connect as soon as they see it, so it comes into sight when it listens.
+        let hidden = path.with_file_name(format!(".{:x}", std::process::id()));
+        let listener = listen(&hidden).map_err(failed)?;
+        let made = fs::symlink_metadata(&hidden).map_err(failed)?;
+        fs::rename(&hidden, &path).map_err(failed)?;
         Ok(Self { identity: (made.dev(), made.ino()), listener, path })
     }
 
@@ -117,6 +120,11 @@ async fn clear(path: &Path) -> Result<(), BindError> {
 }
 
 fn listen(path: &Path) -> io::Result<UnixListener> {
+    // One of our number may have been killed here.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     let socket = UnixSocket::new_stream()?;
     let owner_only = Mode::RUSR | Mode::WUSR;
     // Linux gives the file the mode of the socket, so that there is no moment in which others could connect; elsewhere

@@ -28,9 +28,14 @@ async fn everything_that_can_be_asked_is_answered() {
     let line = "say 😀 é al";
     let candidates = client.complete(line, line.len()).await.unwrap();
     assert_eq!((candidates[0].value.as_str(), candidates[0].display.as_str()), (line, "TrueColor"));
+    // The tenth of eleven UTF-16 units, and the number of characters: it is no end of the line.
+    let candidates = client.complete(line, line.len() - 1).await.unwrap();
+    assert_eq!(candidates[0].value, "say 😀 é a");
     assert_eq!(client.highlight("say").await.unwrap(), "say");
-    let parsed = client.parse("say é alone", 8).await.unwrap();
+    let read = client.parse("say é alone", 8).await.unwrap();
+    let parsed = &read.parsed;
     assert_eq!((parsed.word(), parsed.index, parsed.word_cursor), ("alone", 2, 1));
+    assert_eq!((read.line.as_str(), read.at), ("say é alone", 8));
 }
 
 #[tokio::test]
@@ -78,6 +83,22 @@ async fn what_may_not_be_sent_is_not() {
     let error = client.complete("", 0).await.unwrap_err();
     assert!(matches!(error, RequestError::NotSent(NotSent::Unavailable)), "{error:?}");
     client.ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_only_listens_hears_logs_and_can_give_no_commands() {
+    let world = World::interactive().await;
+    let options = Options { commands: false, ..Options::new(ColorLevel::None) };
+    let (client, mut events) = Client::connect(&world.path, &options).await.unwrap();
+    let names: Vec<&str> = client.selected().capabilities.keys().map(String::as_str).collect();
+    assert_eq!(names, ["interactivity_status", "log_forward", "loggia_backlog"]);
+    assert!(matches!(events.next().await, Some(Event::Interactivity(true))));
+    client.subscribe().await.unwrap();
+    client.ping().await.unwrap();
+    world.console().broadcast("heard\n");
+    assert!(matches!(events.next().await, Some(Event::Log(text)) if text == "heard\n"));
+    let error = client.execute("say hi").await.unwrap_err();
+    assert!(matches!(error, RequestError::NotSent(NotSent::NotNegotiated(_))), "{error:?}");
 }
 
 #[tokio::test]
@@ -185,7 +206,7 @@ async fn without_the_capability_lines_are_cut_at_white_space() {
     let (client, _server) = scripted(&[WELCOME, AVAILABLE]).await;
     let (client, mut events) = client.unwrap();
     events.next().await;
-    assert_eq!(client.parse("say he", 6).await.unwrap().word(), "he");
+    assert_eq!(client.parse("say he", 6).await.unwrap().parsed.word(), "he");
     assert!(matches!(client.highlight("x").await, Err(RequestError::NotSent(NotSent::NotNegotiated(_)))));
     assert!(matches!(client.run("x").await, Err(RequestError::NoExtra { .. })));
 }

@@ -1,8 +1,11 @@
 //! The file of the socket.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use loggia_endermux_io::server::{BindError, Socket};
 
@@ -62,4 +65,29 @@ async fn of_many_that_replace_a_dead_socket_one_wins() {
     }
     assert_eq!(won.len(), 1);
     assert!(std::os::unix::net::UnixStream::connect(&path).is_ok());
+}
+
+#[tokio::test]
+async fn whoever_sees_the_file_can_connect() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("console.sock");
+    let done = Arc::new(AtomicBool::new(false));
+    let watcher = std::thread::spawn({
+        let (path, done) = (path.clone(), Arc::clone(&done));
+        move || {
+            let mut refused = 0;
+            while !done.load(Ordering::Relaxed) {
+                let error = UnixStream::connect(&path).err().map(|error| error.kind());
+                refused += u32::from(error == Some(ErrorKind::ConnectionRefused));
+            }
+            refused
+        }
+    });
+    for _ in 0..200 {
+        drop(Socket::bind(&path).await.unwrap());
+    }
+    done.store(true, Ordering::Relaxed);
+    assert_eq!(watcher.join().unwrap(), 0);
+    let left = fs::read_dir(directory.path()).unwrap().count();
+    assert_eq!(left, 0, "nothing stays behind");
 }

@@ -1,0 +1,340 @@
+//! The rows of the table of commands.
+//!
+//! Knows names, arguments, words of help and who may give a command. Refuses to know what a command does.
+
+use loggia_domain::Role;
+
+use super::{Argument, Command, Kind, Need, PluginVerb, TaskVerb, Verb};
+
+const fn one(name: &'static str, kind: Kind) -> Argument {
+    Argument { name, kind, need: Need::One }
+}
+
+const fn maybe(name: &'static str, kind: Kind) -> Argument {
+    Argument { name, kind, need: Need::Maybe }
+}
+
+const fn rest(name: &'static str, need: Need) -> Argument {
+    Argument { name, kind: Kind::Text, need }
+}
+
+/// What says which task is meant, and what else commands about tasks take.
+const TASK: Argument = one("TASK", Kind::Task);
+const ONLY_TASK: &[Argument] = &[TASK];
+const TASK_AND_AGENT: &[Argument] = &[TASK, maybe("AGENT", Kind::Model)];
+const TASK_AND_TEXT: &[Argument] = &[TASK, rest("TEXT", Need::Rest)];
+const TASK_AND_NUMBER: &[Argument] = &[TASK, maybe("N", Kind::Number)];
+const SCHEME: &[Argument] = &[one("SCHEME", Kind::Text)];
+const PLUGIN: &[Argument] = &[one("PLUGIN", Kind::Plugin)];
+
+/// A command about a task.
+const fn task(
+    name: &'static [&'static str],
+    arguments: &'static [Argument],
+    scope: Role,
+    verb: TaskVerb,
+    help: &'static str,
+) -> Command {
+    Command { name, arguments, help, more: "", scope, verb: Verb::Task(verb) }
+}
+
+/// A command about a plugin. All of them have code run, or no longer.
+const fn plugin(name: &'static [&'static str], verb: PluginVerb, help: &'static str) -> Command {
+    Command { name, arguments: PLUGIN, help, more: "", scope: Role::Admin, verb: Verb::Plugin(verb) }
+}
+
+/// Every command, in the order `help` shows them.
+pub(crate) const COMMANDS: &[Command] = &[
+    Command {
+        name: &["help"],
+        arguments: &[maybe("COMMAND", Kind::Command)],
+        help: "show the commands, or what one of them does",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Help,
+    },
+    Command {
+        name: &["sessions"],
+        arguments: &[],
+        help: "list the sessions, the latest first",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Sessions,
+    },
+    Command {
+        name: &["use"],
+        arguments: &[one("SESSION", Kind::SessionOrNew)],
+        help: "take a session: what is said there comes here, and what you ask goes there",
+        more: "SESSION is an id, its beginning or its end; `use new` is `new`.",
+        scope: Role::Drive,
+        verb: Verb::Use,
+    },
+    Command {
+        name: &["new"],
+        arguments: &[maybe("DIR", Kind::Directory)],
+        help: "begin a session and take it",
+        more: "Without DIR it works where the session in use does, else in the workspace you are in, else in the daemon's.",
+        scope: Role::Admin,
+        verb: Verb::New,
+    },
+    Command {
+        name: &["show"],
+        arguments: &[maybe("QUESTION", Kind::Question)],
+        help: "show the session in use, or all of a question",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Show,
+    },
+    Command {
+        name: &["ask"],
+        arguments: &[Argument { name: "TEXT", kind: Kind::Text, need: Need::Rest }],
+        help: "ask the agent of the session in use",
+        more: "The rest of the line is taken as it is, quotes included. Without a session in use the only one there is is taken; if there is none, one is begun.",
+        scope: Role::Drive,
+        verb: Verb::Ask,
+    },
+    Command {
+        name: &["questions"],
+        arguments: &[],
+        help: "list what waits for an answer",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Questions,
+    },
+    Command {
+        name: &["approve"],
+        arguments: &[
+            one("QUESTION", Kind::Question),
+            Argument { name: "--hunk", kind: Kind::Number, need: Need::Flag },
+        ],
+        help: "answer a question with yes, or allow only some hunks of its changes",
+        more: "Hunks have the numbers they are shown with: `approve 4f2a9c --hunk 1 3`.",
+        scope: Role::Drive,
+        verb: Verb::Approve,
+    },
+    Command {
+        name: &["reject"],
+        arguments: &[
+            one("QUESTION", Kind::Question),
+            Argument { name: "REASON", kind: Kind::Text, need: Need::MaybeRest },
+        ],
+        help: "answer a question with no; the agent is told the reason",
+        more: "",
+        scope: Role::Drive,
+        verb: Verb::Reject,
+    },
+    Command {
+        name: &["cancel"],
+        arguments: &[],
+        help: "end the turn of the session in use",
+        more: "",
+        scope: Role::Drive,
+        verb: Verb::Cancel,
+    },
+    Command {
+        name: &["continue"],
+        arguments: &[],
+        help: "go on with a turn that was cut",
+        more: "",
+        scope: Role::Drive,
+        verb: Verb::Continue,
+    },
+    Command {
+        name: &["undo"],
+        arguments: &[maybe("N", Kind::Number)],
+        help: "take back what the last turn, or the last N that changed files, did",
+        more: "",
+        scope: Role::Drive,
+        verb: Verb::Undo,
+    },
+    Command {
+        name: &["redo"],
+        arguments: &[maybe("N", Kind::Number)],
+        help: "take back undoing",
+        more: "",
+        scope: Role::Drive,
+        verb: Verb::Redo,
+    },
+    Command {
+        name: &["models"],
+        arguments: &[],
+        help: "list the models",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Models,
+    },
+    Command {
+        name: &["model"],
+        arguments: &[one("MODEL", Kind::Model)],
+        help: "let another model reply in the session in use",
+        more: "",
+        scope: Role::Drive,
+        verb: Verb::Model,
+    },
+    Command {
+        name: &["policy"],
+        arguments: &[],
+        help: "show what the workspace of the session in use allows",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Policy,
+    },
+    Command {
+        name: &["plugins"],
+        arguments: &[maybe("PLUGIN", Kind::Plugin)],
+        help: "list the plugins of the workspace of the session in use, or show one",
+        more: "None is started by that.",
+        scope: Role::Watch,
+        verb: Verb::Plugins,
+    },
+    plugin(&["plugin", "enable"], PluginVerb::Enable, "let a plugin run in that workspace"),
+    plugin(&["plugin", "disable"], PluginVerb::Disable, "let a plugin run there no longer"),
+    plugin(&["plugin", "validate"], PluginVerb::Validate, "try whether a plugin starts and answers"),
+    Command {
+        name: &["tasks"],
+        arguments: &[],
+        help: "list the tasks of the workspace of the session in use that are under way",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Tasks,
+    },
+    task(
+        &["task", "browse"],
+        SCHEME,
+        Role::Drive,
+        TaskVerb::Browse,
+        "list what there is to do at a provider of tasks",
+    ),
+    Command {
+        name: &["task", "start"],
+        arguments: &[rest("REFERENCE", Need::Rest)],
+        help: "start a task and take its session; no agent runs yet",
+        more: "REFERENCE is `file:PATH`, `text:WORDS`, or what a plugin knows. The task works on a branch of its own.",
+        scope: Role::Drive,
+        verb: Verb::Task(TaskVerb::Start),
+    },
+    task(&["task", "status"], ONLY_TASK, Role::Watch, TaskVerb::Status, "show how a task stands"),
+    task(
+        &["task", "plan"],
+        TASK_AND_AGENT,
+        Role::Drive,
+        TaskVerb::Plan,
+        "have an agent write what is to be done",
+    ),
+    task(
+        &["task", "implement"],
+        TASK_AND_AGENT,
+        Role::Drive,
+        TaskVerb::Implement,
+        "have an agent do what the plan says",
+    ),
+    task(
+        &["task", "review"],
+        TASK_AND_AGENT,
+        Role::Drive,
+        TaskVerb::Review,
+        "have an agent look at what was done",
+    ),
+    Command {
+        name: &["task", "finish"],
+        arguments: &[TASK, maybe("HOW", Kind::Ending)],
+        help: "check the work, bring it where it belongs, and end the task",
+        more: "HOW is keep, merge, squash or propose. Without it the work stays on its branch.",
+        scope: Role::Drive,
+        verb: Verb::Task(TaskVerb::Finish),
+    },
+    task(
+        &["task", "note"],
+        TASK_AND_TEXT,
+        Role::Drive,
+        TaskVerb::Note,
+        "add a note, which agents read in the next steps",
+    ),
+    task(&["task", "answer"], TASK_AND_TEXT, Role::Drive, TaskVerb::Answer, "answer what an agent asked"),
+    task(
+        &["task", "undo"],
+        TASK_AND_NUMBER,
+        Role::Drive,
+        TaskVerb::Undo,
+        "go back by a checkpoint, or by N: files, conversation and step",
+    ),
+    task(&["task", "redo"], TASK_AND_NUMBER, Role::Drive, TaskVerb::Redo, "go forth again"),
+    task(
+        &["task", "resume"],
+        ONLY_TASK,
+        Role::Drive,
+        TaskVerb::Resume,
+        "go on with what was cut off, or ask again whoever holds the task back",
+    ),
+    Command {
+        name: &["task", "set"],
+        arguments: &[TASK, one("NAME", Kind::Text), rest("VALUE", Need::MaybeRest)],
+        help: "state a fact that guards may look for, or take it back",
+        more: "VALUE is JSON or plain words; without it the fact is taken back.",
+        scope: Role::Drive,
+        verb: Verb::Task(TaskVerb::Set),
+    },
+    task(
+        &["task", "override"],
+        ONLY_TASK,
+        Role::Admin,
+        TaskVerb::Override,
+        "go past the guard that holds a task back",
+    ),
+    Command {
+        name: &["task", "abandon"],
+        arguments: &[TASK],
+        help: "give a task up, with its branch",
+        more: "What no commit holds keeps it from that.",
+        scope: Role::Drive,
+        verb: Verb::Task(TaskVerb::Abandon),
+    },
+    Command {
+        name: &["task", "auto"],
+        arguments: &[one("HOW", Kind::Ending), rest("REFERENCE", Need::Rest)],
+        help: "do a task from beginning to end, or go on with it",
+        more: "HOW is keep, merge, squash or propose. Agents ask nothing; the policy does.",
+        scope: Role::Drive,
+        verb: Verb::Task(TaskVerb::Auto),
+    },
+    Command {
+        name: &["workspaces"],
+        arguments: &[],
+        help: "list the registered directories",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Workspaces,
+    },
+    Command {
+        name: &["clients"],
+        arguments: &[],
+        help: "show who is on the console, and who is on the session in use",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Clients,
+    },
+    Command {
+        name: &["log", "level"],
+        arguments: &[maybe("LEVEL", Kind::Level)],
+        help: "show how much is logged on every console, or change it",
+        more: "LEVEL is one of off, error, warn, info, debug and trace. Questions are always told. The daemon's own log stays as it is.",
+        scope: Role::Admin,
+        verb: Verb::LogLevel,
+    },
+    Command {
+        name: &["version"],
+        arguments: &[],
+        help: "show the daemon's version",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Version,
+    },
+    Command {
+        name: &["stop"],
+        arguments: &[],
+        help: "end the daemon: turns are cut and can be continued",
+        more: "",
+        scope: Role::Admin,
+        verb: Verb::Stop,
+    },
+];

@@ -1,0 +1,12 @@
+//! Terminals at a console in front of a whole engine.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod bounds;
+mod commands;
+mod completing;
+mod plugins;
+mod questions;
+mod sessions;
+mod support;
+mod tasks;
+mod turns;
