@@ -1,0 +1,393 @@
+//! One run of an agent, from its prompt to its answer.
+//!
+//! A task drives the run and hands its parts on. It ends with the plugin's answer; with a few seconds of nothing after
+//! the plugin said that it is through; with too long a silence; or when nobody listens any more, which is how a run
+//! is cancelled: the plugin's input is closed and it is made to leave.
+//!
+//! Invariant: silence counts only while the plugin waits for nothing of ours. Whoever uses the run may be slow; what waits
+//! for them is no more than [`MAX_RUN`], and the plugin does not feel it.
+
+use std::collections::{HashSet, VecDeque};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::stream::unfold;
+use loggia_domain::{AgentPart, AgentRun, CallResults, GuestError};
+use loggia_protocol_mehrhof::{
+    AgentRun as Run, AgentRunParams, AgentRunResult, AgentToolResult, AgentToolResultParams, StreamEvent,
+    ToolUseId,
+};
+use loggia_wire::child::StderrTail;
+use loggia_wire::peer::Peer;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, sleep_until};
+
+use super::fences::Fences;
+use super::heard::{self, Heard};
+use crate::context::Context;
+use crate::error::{Fault, PluginError};
+use crate::plugin::{Held, Plugin};
+use crate::process::{CallFault, Process};
+
+const METHOD: &str = "agent.run";
+
+/// Events between the reader and the run; more of them wait with the reader.
+const EVENTS: usize = 8;
+
+/// Parts on their way to whoever uses the run; more of them wait with the run.
+const PARTS: usize = 8;
+
+/// All that an agent may say in one run. It is kept in a journal and shown to people.
+const MAX_RUN: usize = 64 * 1024 * 1024;
+
+/// What a part costs besides its text, roughly.
+const PER_PART: usize = 128;
+
+/// Whose process a run has.
+enum Lease {
+    /// The plugin's, which nobody else uses meanwhile.
+    Shared(Held),
+    /// One of its own, because it has variables of its own.
+    Own(Box<Process>),
+}
+
+impl Lease {
+    fn process(&self) -> Option<&Process> {
+        match self {
+            Self::Shared(held) => held.process(),
+            Self::Own(process) => Some(process),
+        }
+    }
+
+    fn take(self) -> Option<Process> {
+        match self {
+            Self::Shared(mut held) => held.take(),
+            Self::Own(process) => Some(*process),
+        }
+    }
+}
+
+/// Starts a run.
+pub(super) async fn begin(
+    plugin: &Plugin,
+    params: AgentRunParams,
+    variables: &[(String, String)],
+) -> Result<AgentRun, PluginError> {
+    let (lease, own) = if variables.is_empty() {
+        (Lease::Shared(plugin.hold(METHOD).await?), None)
+    } else {
+        // Noted before it begins, so that whoever takes trust back in the meantime finds it.
+        let own = OwnRun::of(plugin);
+        let process = plugin.begin(METHOD, variables).await?.0;
+        if !plugin.is_trusted() {
+            return Err(plugin.fail(METHOD, Fault::Untrusted, Vec::new()));
+        }
+        (Lease::Own(Box::new(process)), Some(own))
+    };
+    let Some((peer, stderr)) =
+        lease.process().map(|process| (process.peer().clone(), process.stderr().clone()))
+    else {
+        return Err(plugin.fail(METHOD, Fault::Stopping, Vec::new()));
+    };
+    let (parts, receiver) = mpsc::channel(PARTS);
+    let open = Arc::new(OpenCalls::default());
+    let results = Results { plugin: plugin.clone(), peer, stderr, open: open.clone() };
+    let driver = Driver {
+        plugin: plugin.clone(),
+        parts,
+        waiting: VecDeque::new(),
+        fences: Fences::default(),
+        open,
+        said: 0,
+        told_usage: false,
+        complaint: None,
+        _own: own,
+    };
+    plugin.context().tasks.spawn(driver.drive(lease, params));
+    let parts = unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
+    Ok(AgentRun { parts: Box::pin(parts), results: Box::new(results) })
+}
+
+/// What drives a run.
+struct Driver {
+    plugin: Plugin,
+    parts: mpsc::Sender<Result<AgentPart, GuestError>>,
+    /// Parts that were heard and not handed on yet.
+    waiting: VecDeque<AgentPart>,
+    /// What finds files in its text.
+    fences: Fences,
+    open: Arc<OpenCalls>,
+    /// How much was heard in all.
+    said: usize,
+    told_usage: bool,
+    /// What the plugin said went wrong.
+    complaint: Option<String>,
+    _own: Option<OwnRun>,
+}
+
+/// Notes that a plugin has a run in a process of its own, as long as this is there.
+struct OwnRun(Plugin);
+
+impl OwnRun {
+    fn of(plugin: &Plugin) -> Self {
+        plugin.known().own_runs += 1;
+        Self(plugin.clone())
+    }
+}
+
+impl Drop for OwnRun {
+    fn drop(&mut self) {
+        self.0.known().own_runs -= 1;
+    }
+}
+
+/// How a run ended.
+enum End {
+    Answered(AgentRunResult),
+    Failed(CallFault),
+    /// Nobody listens any more.
+    Unwanted,
+}
+
+impl Driver {
+    async fn drive(mut self, lease: Lease, params: AgentRunParams) {
+        let context = self.plugin.context().clone();
+        let end = self.follow(&lease, &context, params).await;
+        if let Some(process) = lease.process() {
+            process.listen(None);
+        }
+        let mut leaving = None;
+        let failure = match end {
+            End::Unwanted => {
+                tracing::debug!(plugin = self.plugin.name(), "a run is cancelled");
+                if let Some(process) = lease.take() {
+                    process.cancel(&context).await;
+                }
+                return;
+            }
+            End::Answered(result) => {
+                let stderr = lease.process().map(|process| process.stderr().clone()).unwrap_or_default();
+                match lease {
+                    Lease::Shared(held) => held.answered(),
+                    Lease::Own(process) => leaving = Some(*process),
+                }
+                self.judge(result, &stderr)
+            }
+            End::Failed(CallFault::Stopping) => Some(self.let_go(lease)),
+            End::Failed(fault) => Some(self.explain(lease, fault, &mut leaving).await),
+        };
+        self.tell_the_rest(failure).await;
+        // The run is over for whoever listens; its process may take its time.
+        drop(self);
+        if let Some(process) = leaving {
+            process.stop(&context).await;
+        }
+    }
+
+    /// Hands on what still waits, and then the failure, unless nobody wants it any more.
+    async fn tell_the_rest(&mut self, failure: Option<PluginError>) {
+        let closing = self.plugin.closing().clone();
+        // Of a run that failed, also what it was in the middle of.
+        self.waiting.extend(self.fences.finish().0);
+        let parts = std::mem::take(&mut self.waiting).into_iter().map(Ok);
+        for item in parts.chain(failure.map(|error| Err(error.into()))) {
+            tokio::select! {
+                biased;
+                sent = self.parts.send(item) => if sent.is_err() { return },
+                // Whoever has not taken it by now is not waited for.
+                () = closing.cancelled() => return,
+            }
+        }
+    }
+
+    /// Listens to what the plugin says, and hands it on, until the run is over.
+    async fn follow(&mut self, lease: &Lease, context: &Context, params: AgentRunParams) -> End {
+        let Some(process) = lease.process() else { return End::Failed(CallFault::Stopping) };
+        let (listener, mut events) = mpsc::channel(EVENTS);
+        process.listen(Some(listener));
+        let limits = &context.limits;
+        let closing = self.plugin.closing().clone();
+        let parts = self.parts.clone();
+        let mut answer = pin!(process.call::<Run>(limits.run_total, &params));
+        drop(params);
+        let mut silent_since = Instant::now();
+        let mut complete_since = None;
+        let answer = loop {
+            let silence = sleep_until(silent_since + limits.run_silence);
+            let settled = sleep_until(complete_since.unwrap_or(silent_since) + limits.run_answer);
+            tokio::select! {
+                biased;
+                () = parts.closed() => return End::Unwanted,
+                () = closing.cancelled() => return End::Failed(CallFault::Stopping),
+                // First, so that a plugin that never pauses does not keep from people what it said.
+                Ok(place) = parts.reserve(), if !self.waiting.is_empty() => {
+                    if let Some(part) = self.waiting.pop_front() {
+                        place.send(Ok(part));
+                    }
+                }
+                Some(event) = events.recv() => {
+                    silent_since = Instant::now();
+                    match self.hear(event) {
+                        Ok(Heard::Complete) => complete_since = Some(silent_since),
+                        Ok(_) => {}
+                        Err(fault) => return End::Failed(fault),
+                    }
+                }
+                answer = &mut answer => break answer,
+                () = self.open.given.notified() => silent_since = Instant::now(),
+                () = settled, if complete_since.is_some() => break Ok(AgentRunResult::default()),
+                () = silence, if self.open.is_empty() => {
+                    return End::Failed(CallFault::TimedOut(limits.run_silence));
+                }
+            }
+        };
+        // The answer overtakes events that were read before it.
+        let mut heard = pin!(process.peer().heard());
+        loop {
+            let event = tokio::select! {
+                biased;
+                Some(event) = events.recv() => event,
+                () = &mut heard => break,
+            };
+            if let Err(fault) = self.hear(event) {
+                return End::Failed(fault);
+            }
+        }
+        while let Ok(event) = events.try_recv() {
+            if let Err(fault) = self.hear(event) {
+                return End::Failed(fault);
+            }
+        }
+        answer.map_or_else(End::Failed, End::Answered)
+    }
+
+    /// Keeps what an event says, to be handed on.
+    fn hear(&mut self, event: StreamEvent) -> Result<Heard, CallFault> {
+        let part = match heard::read(event) {
+            Heard::Part(part) => part,
+            Heard::Failure(message) => {
+                self.complaint = Some(message.clone());
+                AgentPart::Note(message)
+            }
+            other => return Ok(other),
+        };
+        self.said = self.said.saturating_add(PER_PART + heard::weight(&part));
+        if self.said > MAX_RUN {
+            return Err(CallFault::TooMuch(MAX_RUN));
+        }
+        match &part {
+            AgentPart::Call(call) => self.open.add(&call.id),
+            AgentPart::Usage(_) => self.told_usage = true,
+            _ => {}
+        }
+        match part {
+            AgentPart::Text(text) => self.waiting.extend(self.fences.push(&text)),
+            part => {
+                self.waiting.extend(self.fences.interrupt());
+                self.waiting.push_back(part);
+            }
+        }
+        Ok(Heard::Nothing)
+    }
+
+    /// Whether an answer says that the run failed.
+    fn judge(&mut self, result: AgentRunResult, stderr: &StderrTail) -> Option<PluginError> {
+        if result.has_failed() {
+            let reason = result.error.or(self.complaint.take());
+            let reason = reason.unwrap_or_else(|| "it does not say why".to_owned());
+            return Some(self.plugin.fail(METHOD, Fault::Failed(reason), stderr.lines()));
+        }
+        let (rest, problem) = self.fences.finish();
+        self.waiting.extend(rest);
+        if let Some(problem) = problem {
+            return Some(self.plugin.fail(METHOD, Fault::Failed(problem), stderr.lines()));
+        }
+        self.waiting.extend(result.tokens_used.filter(|_| !self.told_usage).map(heard::sum));
+        None
+    }
+
+    /// Ends the run of a plugin that is not to be asked any more, as one that is cancelled.
+    fn let_go(&self, lease: Lease) -> PluginError {
+        match lease.take() {
+            Some(process) => self.plugin.let_go(METHOD, process),
+            None => self.plugin.fail(METHOD, Fault::Stopping, Vec::new()),
+        }
+    }
+
+    /// A failure in words. A process that is well and not the plugin's is `leaving`.
+    async fn explain(
+        &mut self,
+        lease: Lease,
+        fault: CallFault,
+        leaving: &mut Option<Process>,
+    ) -> PluginError {
+        let mut error = match lease {
+            Lease::Shared(held) => held.failed(METHOD, fault).await,
+            Lease::Own(process) => {
+                let (fault, stderr, kept) = process.explain(fault).await;
+                *leaving = kept;
+                self.plugin.fail(METHOD, self.plugin.judge(METHOD, fault), stderr)
+            }
+        };
+        if let (Fault::Ended(how), Some(complaint)) = (&error.fault, self.complaint.take()) {
+            error.fault = Fault::Failed(format!("{complaint}; then it ended with {how}"));
+        }
+        error
+    }
+}
+
+/// Calls of an agent that nobody has answered.
+#[derive(Debug, Default)]
+struct OpenCalls {
+    ids: Mutex<HashSet<String>>,
+    given: Notify,
+}
+
+impl OpenCalls {
+    fn ids(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, id: &str) {
+        self.ids().insert(id.to_owned());
+    }
+
+    fn remove(&self, id: &str) -> bool {
+        let known = self.ids().remove(id);
+        self.given.notify_one();
+        known
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ids().is_empty()
+    }
+}
+
+/// Where results of an agent's calls go.
+struct Results {
+    plugin: Plugin,
+    peer: Peer,
+    /// Of the process that has the run.
+    stderr: StderrTail,
+    open: Arc<OpenCalls>,
+}
+
+impl CallResults for Results {
+    /// It is on its way when this returns. That it arrived is not waited for: a plugin that does not know the method says
+    /// so only after its run, and means no harm.
+    fn give(&self, call: &str, result: String) -> Result<(), GuestError> {
+        let fail = |fault| {
+            let stderr = self.stderr.lines();
+            GuestError::from(self.plugin.fail("agent.tool_result", fault, stderr))
+        };
+        if !self.open.remove(call) {
+            return Err(fail(Fault::NotSent(format!("it waits for no call `{call}`"))));
+        }
+        let params = AgentToolResultParams { tool_id: ToolUseId(call.to_owned()), result };
+        match self.peer.call::<AgentToolResult>(&params).now_or_never() {
+            None | Some(Ok(_)) => Ok(()),
+            Some(Err(error)) => Err(fail(Fault::NotSent(error.to_string()))),
+        }
+    }
+}
