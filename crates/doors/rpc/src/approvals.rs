@@ -1,23 +1,26 @@
 //! How much this client wants to be asked: its mode, a standing yes, planning only.
 //!
 //! Pure. It is the client's convenience and never the session's: it answers questions of turns that this client
-//! began, in its name. What the policy forbids is never asked, so nothing here can allow it.
+//! began, in its name. What the policy forbids is never asked, so nothing here can allow it. What the client refuses
+//! for good goes with each of its prompts, so that it holds where the policy would not ask.
 
 use std::time::Duration;
 
-use loggia_domain::{Preset, Question};
+use loggia_domain::{Question, Restraint};
 use loggia_protocol_autohand::PermissionMode;
 use tokio::time::Instant;
 
-use crate::tell::names::tool_name;
+use crate::tell::names::{engine_name, tool_name};
 
 /// How much a client wants to be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approvals {
     mode: PermissionMode,
     yolo: Option<Standing>,
-    /// Whether only reading is allowed.
+    /// Whether only reading is allowed, for as long as the client wants.
     plan: bool,
+    /// Whether only reading is allowed, whatever the client says later.
+    reading_only: bool,
     /// Tools that are refused in every mode.
     denied: Vec<String>,
 }
@@ -62,7 +65,13 @@ pub(crate) enum Verdict {
 impl Default for Approvals {
     /// Everything is asked that the policy wants asked.
     fn default() -> Self {
-        Self { mode: PermissionMode::Interactive, yolo: None, plan: false, denied: Vec::new() }
+        Self {
+            mode: PermissionMode::Interactive,
+            yolo: None,
+            plan: false,
+            reading_only: false,
+            denied: Vec::new(),
+        }
     }
 }
 
@@ -130,6 +139,13 @@ impl Approvals {
         self
     }
 
+    /// For reading only, in every mode.
+    #[must_use]
+    pub fn reading_only(mut self) -> Self {
+        self.reading_only = true;
+        self
+    }
+
     /// Without any standing yes, that of the mode included.
     pub(crate) fn interactive(mut self) -> Self {
         (self.mode, self.yolo) = (PermissionMode::Interactive, None);
@@ -148,25 +164,17 @@ impl Approvals {
         if self.plan { PermissionMode::Plan } else { self.mode.clone() }
     }
 
-    pub(crate) fn is_planning(&self) -> bool {
-        self.plan
-    }
-
-    /// Whether it only holds where the policy asks before it lets something be written or run.
-    pub(crate) fn needs_questions(&self) -> bool {
-        let refuses = matches!(self.mode, PermissionMode::Restricted | PermissionMode::DontAsk);
-        self.plan || refuses || !self.denied.is_empty()
-    }
-
-    /// Whether it is in force under a preset.
-    pub(crate) fn holds_under(&self, preset: Preset) -> bool {
-        !self.needs_questions() || preset <= Preset::Ask
+    /// What the turns of this client are held to, whatever the policy allows.
+    pub(crate) fn restraint(&self) -> Restraint {
+        let reading_only = self.plan || self.reading_only || self.mode == PermissionMode::Restricted;
+        let without = self.denied.iter().map(|name| engine_name(name).to_owned()).collect();
+        Restraint { reading_only, without }
     }
 
     /// What becomes of a question about a tool.
     pub(crate) fn verdict(&self, tool: &str, question: &Question, now: Instant) -> Verdict {
-        if self.plan {
-            return Verdict::Refuse("only reading is allowed while planning");
+        if self.plan || self.reading_only {
+            return Verdict::Refuse("the client allows reading only");
         }
         if is_listed(&self.denied, tool) {
             return Verdict::Refuse("the client refuses this tool");
@@ -261,16 +269,24 @@ mod tests {
             denying.clone().with_yolo(Some(Yolo::All), None).interactive(),
         ] {
             assert!(matches!(approvals.verdict("run_command", &command(), now), Verdict::Refuse(_)));
-            assert!(approvals.needs_questions());
+            assert_eq!(approvals.restraint().without, ["run_command"]);
         }
         assert_eq!(denying.verdict("write_file", &command(), now), Verdict::Ask);
     }
 
     #[test]
-    fn refusing_modes_hold_only_where_the_policy_asks() {
-        let plan = Approvals::default().planning(true);
-        assert!(plan.holds_under(Preset::Ask) && plan.holds_under(Preset::ReadOnly));
-        assert!(!plan.holds_under(Preset::AutoEdit) && !plan.holds_under(Preset::Full));
-        assert!(Approvals::default().holds_under(Preset::Full));
+    fn what_is_refused_for_good_goes_with_each_prompt() {
+        let restricted = || Approvals::default().with_mode(PermissionMode::Restricted).unwrap();
+        for held in [Approvals::default().planning(true), Approvals::default().reading_only(), restricted()] {
+            assert!(held.restraint().reading_only);
+        }
+        // What has been allowed before is not asked, and so not refused.
+        let asks_nothing = Approvals::default().with_mode(PermissionMode::DontAsk).unwrap();
+        for free in [Approvals::default(), asks_nothing, restricted().interactive()] {
+            assert!(free.restraint().is_none());
+        }
+        let denied = ["delete_path".to_owned(), "edit_file".to_owned(), "search".to_owned()];
+        let denying = Approvals::default().denying(denied.into());
+        assert_eq!(denying.restraint().without, ["delete_file", "edit_file", "search_text"]);
     }
 }

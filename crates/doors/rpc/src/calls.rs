@@ -3,6 +3,7 @@
 //! Knows how a call becomes one of the engine, and how its outcome is told. Methods that nobody needs are not here, and
 //! are answered by name as unknown.
 
+mod absent;
 mod changes;
 mod conversation;
 mod history;
@@ -54,6 +55,13 @@ pub(crate) fn router(door: &Arc<Door>, framing: &Framing) -> Router {
     let router = free::<wire::McpListServers, _, _>(router, door, listings::servers);
     let router = free::<wire::McpListTools, _, _>(router, door, listings::server_tools);
     let router = free::<wire::McpGetServerConfigs, _, _>(router, door, listings::server_configs);
+    let router = free::<wire::McpToggleServer, _, _>(router, door, absent::servers);
+    let router = free::<wire::McpReconnectServer, _, _>(router, door, absent::servers);
+    let router = free::<wire::McpSetServers, _, _>(router, door, absent::servers);
+    let router = free::<wire::GetSupportedAgents, _, _>(router, door, absent::agents);
+    let router = free::<wire::ReloadPlugins, _, _>(router, door, absent::plugins);
+    let router = free::<wire::GoalGet, _, _>(router, door, absent::goal);
+    let router = free::<wire::AutomodeStatus, _, _>(router, door, absent::automode);
     let router = free::<wire::DirectoryAccessResponse, _, _>(router, door, permission::directory_response);
     let router =
         free::<wire::DirectoryAccessAcknowledged, _, _>(router, door, permission::directory_acknowledged);
@@ -100,9 +108,10 @@ where
 fn refused(error: &IntentError) -> ErrorObject {
     match error {
         IntentError::Busy => busy(),
-        IntentError::TooLong { .. } | IntentError::TooManyImages | IntentError::BadAnswer(_) => {
-            ErrorObject::invalid_params(error)
-        }
+        IntentError::TooLong { .. }
+        | IntentError::TooManyImages
+        | IntentError::BadAnswer(_)
+        | IntentError::Agent(_) => ErrorObject::invalid_params(error),
         IntentError::Forbidden { .. } => ErrorObject::new(codes::PERMISSION_DENIED, error.to_string()),
         IntentError::Store(_) => ErrorObject::internal(error),
         _ => ErrorObject::new(codes::EXECUTION_ERROR, error.to_string()),

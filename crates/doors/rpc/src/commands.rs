@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use loggia_domain::{Intent, MessageId, ModelName, Timestamp, TurnId};
+use loggia_protocol_autohand::limits::MAX_OUTPUT_BYTES;
 use loggia_protocol_autohand::{self as wire, AgentEndReason, TurnEndReason};
 use loggia_wire::peer::Peer;
 
 use crate::door::Door;
+use crate::launch::MAX_NAME_BYTES;
 use crate::place::{Claimed, Place};
 use crate::pump::send;
 use crate::tell::moment::{between, moment};
-use crate::tell::{Said, end_of_turn};
+use crate::tell::{Said, end_of_turn, fit};
 
 /// Every command, with what it does.
 pub(crate) const COMMANDS: &[(&str, &str)] = &[
@@ -49,7 +51,7 @@ pub(crate) fn start(door: &Arc<Door>, place: Arc<Place>, peer: Peer, message: St
         said.say::<wire::TurnStart>(&wire::TurnStartParams {
             turn_id: turn.clone(),
             session_id: session_id.clone(),
-            instruction: message,
+            instruction: fit::shortened(&message, MAX_OUTPUT_BYTES).into_owned(),
             timestamp: moment(began),
         });
         said.say::<wire::MessageStart>(&wire::MessageStartParams {
@@ -116,9 +118,15 @@ fn help() -> String {
 
 /// Chooses the session's model, the default one if none is named; says which it is, or why it is not.
 pub(crate) async fn set_model(door: &Door, place: &Place, name: Option<&str>) -> Result<String, String> {
+    if name.is_some_and(|name| name.len() > MAX_NAME_BYTES) {
+        return Err(format!("A model's name has at most {MAX_NAME_BYTES} bytes."));
+    }
     let wanted = name.map(|name| ModelName(name.to_owned())).or_else(|| door.parts.engine.default_model());
-    let found = door.parts.models.find(wanted.as_ref()).map_err(|error| error.message)?;
-    let model = found.info().name;
+    let model = match wanted.as_ref().filter(|wanted| wanted.guest().is_some()) {
+        // Whether a plugin's agent is there, the session says.
+        Some(agent) => agent.clone(),
+        None => door.parts.models.find(wanted.as_ref()).map_err(|error| error.message)?.info().name,
+    };
     let name = model.0.clone();
     place.seat.intend(Intent::SetModel { model }).await.map_err(|error| error.to_string())?;
     place.until(|teller| (teller.model.name == name).then_some(())).await;

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loggia_domain::{
-    Abilities, Actor, Client, ClientId, Door as Way, Intent, ModelCatalogue, ModelName, Preset, Role,
-    SessionId, SessionQuery, StoreError, Timestamp, Workspace,
+    Abilities, Actor, Client, ClientId, Door as Way, Intent, ModelCatalogue, ModelName, OwnInstructions,
+    Role, SessionId, SessionQuery, StoreError, ThinkingControl, Timestamp, Workspace,
 };
-use loggia_engine::{Engine, EngineError, NewSession, OnLeave};
+use loggia_engine::{Engine, EngineError, NewSession, OnLeave, State};
 use loggia_jsonrpc::ErrorObject;
 use loggia_protocol_autohand::codes;
 use serde_json::json;
@@ -47,23 +47,26 @@ pub(crate) enum StartError {
     /// The engine refuses.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// What the client wants refused would be allowed there without a question.
-    #[error(
-        "the session `{0}` allows more than this client may; begin a new one, or leave the restriction out"
-    )]
-    TooFree(SessionId),
 }
 
 impl StartError {
     /// As the client is told.
     pub(crate) fn to_error(&self) -> ErrorObject {
         let reason = self.to_string();
-        let workspace = matches!(self, Self::Engine(EngineError::Root(_) | EngineError::OwnDirectory(_)));
-        let flags = matches!(self, Self::Launch(LaunchError::Yolo(_) | LaunchError::NoSuchSession(_)));
-        if workspace || flags || matches!(self, Self::TooFree(_)) {
-            return ErrorObject::internal(reason);
-        }
         let data = json!({ "kind": "initialization_failed", "stage": "startup", "retryable": false });
+        let workspace = matches!(self, Self::Engine(EngineError::Root(_) | EngineError::OwnDirectory(_)));
+        let flags = matches!(
+            self,
+            Self::Launch(
+                LaunchError::Yolo(_)
+                    | LaunchError::NoSuchSession(_)
+                    | LaunchError::LongInstructions { .. }
+                    | LaunchError::UnreadableInstructions { .. }
+            )
+        );
+        if workspace || flags {
+            return ErrorObject::internal(reason).with_data(data);
+        }
         ErrorObject::new(codes::INITIALIZATION_FAILED, reason).with_data(data)
     }
 }
@@ -138,12 +141,13 @@ impl Door {
         let workspace = door.parts.engine.register_workspace(&door.launch.workspace, None).await?;
         let session = match &door.launch.session {
             StartWith::Fresh => None,
-            StartWith::Resume(id) => Some(*id),
-            StartWith::Latest => door.latest(&workspace).await?,
+            StartWith::Resume(id) | StartWith::Fork(Some(id)) => Some(*id),
+            StartWith::Latest | StartWith::Fork(None) => door.latest(&workspace).await?,
         };
-        let place = match session {
-            None => door.open(workspace).await?,
-            Some(id) => door.resume(id).await?,
+        let place = match (session, &door.launch.session) {
+            (None, _) => door.open(workspace).await?,
+            (Some(id), StartWith::Fork(_)) => door.fork(id).await?,
+            (Some(id), _) => door.resume(id).await?,
         };
         door.set_place(place);
         Ok(door)
@@ -173,10 +177,38 @@ impl Door {
             ..NewSession::new(workspace.id)
         };
         let id = self.parts.engine.open_session(new, Actor::from(&self.client)).await?;
-        self.join(id, workspace, false).await
+        let place = self.join(id, workspace, false).await?;
+        self.set_instructions(&place).await;
+        self.set_thinking(&place).await;
+        Ok(place)
     }
 
-    /// A place on a session there is. Its preset is its own: one that allows more than this client may is not gone on with.
+    /// Has the model told what the launch says, if it does.
+    async fn set_instructions(&self, place: &Place) {
+        let instructions = self.launch.instructions.clone();
+        if instructions == OwnInstructions::default() {
+            return;
+        }
+        if let Err(error) = place.seat.intend(Intent::SetInstructions { instructions }).await {
+            tracing::warn!(session = %place.seat.session(), %error, "the model is not told what the client wants");
+        }
+    }
+
+    /// A place on a copy of a session there is, as it is now. That one is left as it is.
+    async fn fork(&self, from: SessionId) -> Result<Place, StartError> {
+        let engine = &self.parts.engine;
+        let at = engine.session(from).await?.last_seq;
+        let id = engine.fork_session(from, at, Actor::from(&self.client)).await?;
+        let place = self.resume(id).await;
+        if place.is_err()
+            && let Err(error) = engine.delete_session(id).await
+        {
+            tracing::debug!(session = %id, %error, "a copy that cannot be used stays");
+        }
+        place
+    }
+
+    /// A place on a session there is.
     pub(crate) async fn resume(&self, id: SessionId) -> Result<Place, StartError> {
         let summary = self.parts.engine.session(id).await?;
         if summary.closed {
@@ -184,40 +216,38 @@ impl Door {
         }
         let workspace = self.parts.engine.workspace(summary.workspace).await?;
         let place = self.join(id, workspace, true).await?;
-        let preset = self.preset(&place).await?;
-        let fits = self.launch.preset.is_none_or(|most| preset <= most);
-        if !fits || !self.wishes().approvals.holds_under(preset) {
-            return Err(StartError::TooFree(id));
-        }
         if let Some(model) = &self.launch.model {
             let chosen = place.seat.intend(Intent::SetModel { model: ModelName(model.clone()) }).await;
             if let Err(error) = chosen {
                 tracing::warn!(session = %id, %error, "the model of a resumed session stays what it was");
             }
         }
+        self.set_instructions(&place).await;
+        self.set_thinking(&place).await;
         Ok(place)
+    }
+
+    /// Has the model think as much as the launch says, if it does.
+    async fn set_thinking(&self, place: &Place) {
+        let Some(level) = self.launch.thinking else { return };
+        if let Err(error) = place.seat.intend(Intent::SetThinking { thinking: level.thinking() }).await {
+            tracing::warn!(session = %place.seat.session(), %error, "the model thinks as much as it did");
+        }
     }
 
     /// Removes a session that this connection opened and nobody used. To be done once the connection has left it.
     pub(crate) async fn discard(&self, place: &Place) {
-        if !place.is_unused().await {
+        if place.resumed {
             return;
         }
-        let id = place.seat.session();
-        if let Err(error) = self.parts.engine.delete_session(id).await {
+        let (id, me) = (place.seat.session(), place.seat.client());
+        // Found out where it is removed, so that whoever comes to it in this moment does not lose it.
+        let is_unused = move |state: &State, clients: &[Client]| {
+            has_no_words(state) && clients.iter().all(|client| client.id == me)
+        };
+        if let Err(error) = self.parts.engine.delete_session_if(id, is_unused).await {
             tracing::debug!(session = %id, %error, "a session that nobody used stays");
         }
-    }
-
-    /// The preset in force in a session.
-    pub(crate) async fn preset(&self, place: &Place) -> Result<Preset, EngineError> {
-        if let Some(preset) = place.teller().state.opened.preset {
-            return Ok(preset);
-        }
-        let (engine, workspace) = (self.parts.engine.clone(), place.workspace.id);
-        let policy = tokio::task::spawn_blocking(move || engine.policy(workspace)).await;
-        let policy = policy.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
-        Ok(policy.preset)
     }
 
     async fn join(&self, id: SessionId, workspace: Workspace, resumed: bool) -> Result<Place, EngineError> {
@@ -225,8 +255,9 @@ impl Door {
         let (seat, state) = self.parts.engine.join(id, self.client.clone(), OnLeave::Keep).await?;
         let subscription = seat.subscribe(state.last_seq);
         let model = self.facts(state.model.as_ref());
-        let state = loggia_engine::State::clone(&state);
-        let teller = Teller::new(id, self.client.id, self.launch.end_of_turn, state, model);
+        let state = State::clone(&state);
+        let teller =
+            Teller::new(id, self.client.id, self.launch.end_of_turn, state, model, self.parts.engine.mask());
         Ok(Place::new(seat, workspace, teller, subscription, resumed, self.life.child_token()))
     }
 
@@ -236,9 +267,17 @@ impl Door {
         match self.parts.models.find(name) {
             Ok(model) => {
                 let info = model.info();
-                ModelFacts { name: info.name.0, window: info.context_tokens, sees: info.abilities.images }
+                ModelFacts {
+                    name: info.name.0,
+                    window: info.context_tokens,
+                    sees: info.abilities.images,
+                    thinking: info.thinking,
+                }
             }
-            Err(_) => ModelFacts { name: named(), window: 0, sees: false },
+            Err(_) => {
+                let thinking = ThinkingControl::default();
+                ModelFacts { name: named(), window: 0, sees: false, thinking }
+            }
         }
     }
 

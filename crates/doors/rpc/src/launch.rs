@@ -1,24 +1,29 @@
 //! How a client starts the agent: its command line, its environment and where it stands.
 //!
 //! Knows the flags that existing clients send. Refuses to know the engine: whether a directory can be a workspace is
-//! found out when it is opened. Touches the file system only to resolve a relative path.
+//! found out when it is opened. Touches the file system only to resolve a relative path and to read what the model is to be told.
 //!
 //! What always holds: a flag that nobody knows, or that means nothing here, changes nothing and fails nothing.
 
 mod arguments;
+mod prompts;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loggia_domain::{Preset, SessionId};
+use loggia_domain::{OwnInstructions, Preset, SessionId};
 use loggia_protocol_autohand::PermissionMode;
 use loggia_protocol_autohand::limits::{PERMISSION_ACKNOWLEDGE_LIMIT, PERMISSION_ANSWER_LIMIT};
 
 use crate::approvals::{Approvals, Yolo, YoloError};
+use crate::thinking::Level;
 use arguments::Arguments;
 
 /// The longest name of a model or a client that is kept, with the session and in every log: no real one is longer.
-const MAX_NAME_BYTES: usize = 200;
+pub(crate) const MAX_NAME_BYTES: usize = 200;
+
+/// The longest time for which pieces of a reply are kept to be told together: who reads along waits no longer.
+const MAX_MERGE: Duration = Duration::from_secs(5);
 
 /// How a connection begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +32,13 @@ pub struct Launch {
     pub workspace: PathBuf,
     /// The model, if not the default.
     pub model: Option<String>,
+    /// How much the model is to think, if the client says.
+    pub thinking: Option<Level>,
     /// How much the client wants to be asked.
     pub approvals: Approvals,
-    /// The session's preset, if not the workspace's.
+    /// What the model is told of the session's own; nothing leaves a session that goes on with what it has.
+    pub instructions: OwnInstructions,
+    /// The preset of a new session, if not the workspace's. No flag sets it: what a client wants refused is its own.
     pub preset: Option<Preset>,
     /// Whether changes are shown before they are written.
     pub preview: bool,
@@ -41,6 +50,19 @@ pub struct Launch {
     pub permission_timers: Option<PermissionTimers>,
     /// What the client calls itself.
     pub client_name: Option<String>,
+    /// The time within which pieces of a reply are told together; none tells them as they come.
+    pub merge_updates: Duration,
+    /// What was asked for and has no effect, for people who read standard error.
+    pub remarks: Vec<Remark>,
+}
+
+/// Something that was asked for and has no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// What, and what holds instead.
+    pub message: String,
+    /// What to do about it.
+    pub hint: &'static str,
 }
 
 /// Which session a connection begins on.
@@ -53,6 +75,8 @@ pub enum StartWith {
     Resume(SessionId),
     /// The one of the workspace in which something happened last; a new one if there is none.
     Latest,
+    /// A copy of this one, or of the one in which something happened last; a new one if there is none.
+    Fork(Option<SessionId>),
 }
 
 /// How a client is told that a turn is over, besides `turnEnd`.
@@ -91,6 +115,22 @@ pub enum LaunchError {
     /// The session to go on with has no id of ours.
     #[error("there is no session `{0}`")]
     NoSuchSession(String),
+    /// What the model is to be told is more than it should have to read.
+    #[error("the text of `--{flag}` has more than {} bytes; shorten it", OwnInstructions::MAX_BYTES)]
+    LongInstructions {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// What the model is to be told is in a file that cannot be read.
+    #[error("`{path}`, which `--{flag}` names, cannot be read: {why}")]
+    UnreadableInstructions {
+        /// The flag.
+        flag: &'static str,
+        /// The file.
+        path: String,
+        /// Why not.
+        why: String,
+    },
     /// Whoever took the connection cannot serve it, and says why.
     #[error("{0}")]
     Refused(String),
@@ -102,6 +142,7 @@ impl Launch {
         "AUTOHAND_CLIENT_NAME",
         "AUTOHAND_MODEL",
         "AUTOHAND_NON_INTERACTIVE",
+        "AUTOHAND_THINKING_LEVEL",
         "AUTOHAND_YES",
         "LOGGIA_END_OF_TURN",
     ];
@@ -111,13 +152,17 @@ impl Launch {
         Self {
             workspace: workspace.into(),
             model: None,
+            thinking: None,
             approvals: Approvals::default(),
+            instructions: OwnInstructions::default(),
             preset: None,
             preview: false,
             session: StartWith::Fresh,
             end_of_turn: EndOfTurn::Marker,
             permission_timers: None,
             client_name: None,
+            merge_updates: Duration::ZERO,
+            remarks: Vec::new(),
         }
     }
 
@@ -136,14 +181,22 @@ impl Launch {
         let name =
             |flag, name| arguments.value(flag).map(str::to_owned).or_else(|| variable(name)).map(short);
         launch.model = name("model", "AUTOHAND_MODEL");
+        launch.remarks.extend(launch.model.take_if(|name| !name.contains(':')).map(no_provider));
         launch.client_name = name("client-name", "AUTOHAND_CLIENT_NAME");
+        launch.instructions = prompts::instructions(&arguments, current)?;
+        launch.thinking = thinking(&arguments, variable("AUTOHAND_THINKING_LEVEL"));
         launch.preview = arguments.has("preview");
         launch.session = session(&arguments)?;
+        launch.remarks.extend(unknown_session(&arguments, &launch.session));
+        match merge_updates(&arguments) {
+            Ok(every) => launch.merge_updates = every,
+            Err(remark) => launch.remarks.push(remark),
+        }
         launch.end_of_turn = end_of_turn(&arguments, variable("LOGGIA_END_OF_TURN"));
         launch.permission_timers = arguments.has("permission-timers").then(PermissionTimers::default);
         let is_set = |name: &str| variable(name).is_some_and(|value| value != "0" && value != "false");
         let yes = is_set("AUTOHAND_YES") || is_set("AUTOHAND_NON_INTERACTIVE");
-        (launch.approvals, launch.preset) = approvals(&arguments, yes)?;
+        launch.approvals = approvals(&arguments, yes)?;
         Ok(launch)
     }
 }
@@ -165,19 +218,63 @@ fn workspace(given: Option<&str>, current: &Path) -> PathBuf {
 }
 
 fn session(arguments: &Arguments) -> Result<StartWith, LaunchError> {
-    if let Some(id) = arguments.value("resume") {
-        return id
-            .parse()
-            .map(StartWith::Resume)
-            .map_err(|_| LaunchError::NoSuchSession(id.chars().take(64).collect()));
-    }
+    let meant = |flag: &str| {
+        let parse = |id: &str| {
+            id.parse::<SessionId>().map_err(|_| LaunchError::NoSuchSession(id.chars().take(64).collect()))
+        };
+        arguments.value(flag).map(parse).transpose()
+    };
+    let resumed = meant("resume")?;
     // A host's own name for a session is none of ours: then it is a new one.
-    let named = arguments.value("session-id").and_then(|id| id.parse().ok());
+    let named = resumed.or_else(|| arguments.value("session-id")?.parse().ok());
+    if arguments.has("fork") {
+        // Some clients name the session with the flag, some with another.
+        return Ok(StartWith::Fork(meant("fork")?.or(named)));
+    }
     Ok(match named {
         Some(id) => StartWith::Resume(id),
         None if arguments.has("continue") || arguments.has("resume") => StartWith::Latest,
         None => StartWith::Fresh,
     })
+}
+
+/// Clients have default models of their own, under names that say nothing here.
+fn no_provider(name: String) -> Remark {
+    Remark {
+        message: format!("`{name}` names no provider, so the default model is used"),
+        hint: "name models as `loggia model list` does, `provider:model`, or none",
+    }
+}
+
+fn unknown_session(arguments: &Arguments, begins: &StartWith) -> Option<Remark> {
+    let id = arguments
+        .value("session-id")
+        .filter(|_| !matches!(begins, StartWith::Resume(_) | StartWith::Fork(Some(_))))?;
+    let instead = if *begins == StartWith::Fresh { "a new one begins" } else { "the latest one goes on" };
+    Some(Remark {
+        message: format!("there is no session `{}`; {instead}", id.chars().take(64).collect::<String>()),
+        hint: "`loggia sessions` lists those that `--session-id` and `--resume` go on with",
+    })
+}
+
+fn merge_updates(arguments: &Arguments) -> Result<Duration, Remark> {
+    let Some(text) = arguments.value("merge-updates") else { return Ok(Duration::ZERO) };
+    let every = text.parse().map(Duration::from_millis).ok().filter(|every| *every <= MAX_MERGE);
+    every.ok_or_else(|| Remark {
+        message: format!(
+            "`--merge-updates {}` is no time, so replies are told as they come",
+            text.chars().take(64).collect::<String>()
+        ),
+        hint: "give it in milliseconds, 5000 at most",
+    })
+}
+
+/// A flag without a level asks for more; a level nobody knows asks for nothing.
+fn thinking(arguments: &Arguments, variable: Option<String>) -> Option<Level> {
+    match arguments.value("thinking").map(str::to_owned).or(variable) {
+        Some(word) => Level::named(&word),
+        None => arguments.has("thinking").then_some(Level::Extended),
+    }
 }
 
 fn end_of_turn(arguments: &Arguments, variable: Option<String>) -> EndOfTurn {
@@ -188,9 +285,8 @@ fn end_of_turn(arguments: &Arguments, variable: Option<String>) -> EndOfTurn {
     }
 }
 
-/// The mode, by the precedence of existing agents: dry run, restricted, unrestricted, yes. The preset is for what must
-/// hold whatever a client says later.
-fn approvals(arguments: &Arguments, yes: bool) -> Result<(Approvals, Option<Preset>), LaunchError> {
+/// The mode, by the precedence of existing agents: dry run, restricted, unrestricted, yes.
+fn approvals(arguments: &Arguments, yes: bool) -> Result<Approvals, LaunchError> {
     let lasts = ["timeout", "yolo-timeout"].iter().find_map(|name| arguments.value(name)?.parse().ok());
     let yolo = match (arguments.value("yolo"), arguments.has("yolo")) {
         (None, false) => None,
@@ -204,11 +300,15 @@ fn approvals(arguments: &Arguments, yes: bool) -> Result<(Approvals, Option<Pres
     });
     // A tool that is refused for certain commands or paths is refused: rather too much than too little.
     let tool = |entry: &str| entry.split(':').next().unwrap_or(entry).to_owned();
-    let denied = list(arguments.value("permission-deny-list")).map(tool).collect();
+    let mut denied: Vec<String> = list(arguments.value("permission-deny-list")).map(tool).collect();
+    let context = arguments.value("client-context");
+    if context == Some("api") {
+        denied.extend(["run_command", "delete_path"].map(str::to_owned));
+    }
     let asked = Approvals::default().with_yolo(yolo, lasts.map(Duration::from_secs)).denying(denied);
-    let read_only = matches!(arguments.value("client-context"), Some("slack" | "restricted" | "blueprint"));
+    let read_only = matches!(context, Some("slack" | "restricted" | "blueprint"));
     if arguments.has("dry-run") || read_only {
-        return Ok((asked, Some(Preset::ReadOnly)));
+        return Ok(asked.reading_only());
     }
     let named = arguments.value("permission-mode").and_then(mode);
     let mode = match named {
@@ -217,10 +317,7 @@ fn approvals(arguments: &Arguments, yes: bool) -> Result<(Approvals, Option<Pres
         Some(mode) => mode,
         None => PermissionMode::Interactive,
     };
-    let approvals = asked.clone().with_mode(mode).unwrap_or(asked);
-    // A mode that refuses answers questions, so there must be questions.
-    let preset = approvals.needs_questions().then_some(Preset::Ask);
-    Ok((approvals, preset))
+    Ok(asked.clone().with_mode(mode).unwrap_or(asked))
 }
 
 /// The entries of a list with commas.
@@ -273,7 +370,7 @@ mod tests {
             "--frobnicate=value",
             "-z",
             "--max-tokens 5",
-            "--temperature 0.2 --thinking extended --skills a,b --agents-md --no-cc --auto-mode",
+            "--temperature 0.2 --thinking deeply --skills a,b --agents-md --no-cc --auto-mode",
             "rpc --display-language de -c --search-engine x",
             "--",
             "--=",
@@ -291,10 +388,14 @@ mod tests {
             assert_eq!(mode(line), PermissionMode::Unrestricted, "{line}");
         }
         assert_eq!(mode("--yes --restricted"), PermissionMode::Restricted);
-        assert_eq!(launch("--restricted").preset, Some(Preset::Ask));
-        assert_eq!(launch("--dry-run --yes").preset, Some(Preset::ReadOnly));
-        assert_eq!(launch("--client-context restricted").preset, Some(Preset::ReadOnly));
-        assert_eq!(launch("--client-context vscode").preset, None);
+        let held = |line: &str| launch(line).approvals.restraint();
+        for line in
+            ["--restricted", "--dry-run --yes", "--client-context restricted", "--permission-mode plan"]
+        {
+            assert!(held(line).reading_only, "{line}");
+        }
+        assert!(held("--client-context vscode --yes").is_none());
+        assert_eq!(held("--client-context api").without, ["run_command", "delete_file"]);
         assert_eq!(mode("--permission-mode plan"), PermissionMode::Plan);
         let by_environment = try_launch("--rpc", &[("AUTOHAND_YES", "1")]).unwrap();
         assert_eq!(by_environment.approvals.mode(), PermissionMode::Unrestricted);
@@ -302,10 +403,17 @@ mod tests {
     }
 
     #[test]
+    fn a_prompt_may_begin_like_a_flag() {
+        let words = ["--append-sys-prompt", "---\nname: x", "--yes"];
+        let launch = Launch::from_arguments(words, |_| None, Path::new("/somewhere")).unwrap();
+        assert_eq!(launch.instructions.added.as_deref(), Some("---\nname: x"));
+        assert_eq!(launch.approvals.mode(), PermissionMode::Unrestricted);
+    }
+
+    #[test]
     fn lists_of_tools_are_allowed_and_refused() {
         let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let denying = launch("--yes --permission-deny-list run_command,write_file:/etc/*");
-        assert_eq!(denying.preset, Some(Preset::Ask), "what is refused has to be asked");
         let denied = named(&["run_command", "write_file"]);
         let expected = Approvals::default().denying(denied).with_mode(PermissionMode::Unrestricted);
         assert_eq!(Some(denying.approvals), expected);
@@ -324,6 +432,34 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_effect_is_remarked_upon_and_never_fatal() {
+        let remarks = |line: &str| -> Vec<String> {
+            launch(line).remarks.into_iter().map(|remark| remark.message).collect()
+        };
+        let odd = launch("--model fantail");
+        assert_eq!(odd.model, None, "the default holds");
+        assert_eq!(remarks("--model fantail"), ["`fantail` names no provider, so the default model is used"]);
+        assert_eq!(remarks("--session-id my-own"), ["there is no session `my-own`; a new one begins"]);
+        assert_eq!(remarks("--session-id x --continue"), ["there is no session `x`; the latest one goes on"]);
+        assert_eq!(
+            remarks("--merge-updates soon"),
+            ["`--merge-updates soon` is no time, so replies are told as they come"]
+        );
+        assert_eq!(remarks("--merge-updates 60000").len(), 1);
+        let id = SessionId::new();
+        let fine = format!("--model ollama:qwen --session-id {id} --merge-updates 50");
+        assert!(remarks(&fine).is_empty());
+    }
+
+    #[test]
+    fn replies_are_merged_only_if_that_is_wanted() {
+        assert_eq!(launch("--rpc").merge_updates, Duration::ZERO);
+        assert_eq!(launch("--merge-updates 50").merge_updates, Duration::from_millis(50));
+        // What is configured comes first on the line, and what was typed wins.
+        assert_eq!(launch("--merge-updates=20 --merge-updates 0").merge_updates, Duration::ZERO);
+    }
+
+    #[test]
     fn sessions_are_resumed_by_id_or_as_the_latest() {
         let id = SessionId::new();
         assert_eq!(launch(&format!("--resume {id}")).session, StartWith::Resume(id));
@@ -332,6 +468,28 @@ mod tests {
         assert_eq!(launch("--continue").session, StartWith::Latest);
         assert_eq!(launch("--session-id my-own").session, StartWith::Fresh);
         assert_eq!(try_launch("--resume nobody", &[]), Err(LaunchError::NoSuchSession("nobody".to_owned())));
+    }
+
+    #[test]
+    fn a_copy_is_made_of_the_session_that_is_named_or_of_the_latest() {
+        let id = SessionId::new();
+        let copy = StartWith::Fork(Some(id));
+        assert_eq!(launch(&format!("--fork {id}")).session, copy);
+        assert_eq!(launch(&format!("--resume {id} --fork")).session, copy);
+        assert_eq!(launch(&format!("--fork --session-id {id} --model m")).session, copy);
+        assert_eq!(launch("--fork --model m").session, StartWith::Fork(None));
+        assert_eq!(launch("--continue --fork").session, StartWith::Fork(None));
+        assert_eq!(try_launch("--fork nobody", &[]), Err(LaunchError::NoSuchSession("nobody".to_owned())));
+    }
+
+    #[test]
+    fn how_much_to_think_is_a_flag_or_a_variable() {
+        assert_eq!(launch("--thinking none").thinking, Some(Level::None));
+        assert_eq!(launch("--thinking=normal").thinking, Some(Level::Normal));
+        assert_eq!(launch("--thinking --model m").thinking, Some(Level::Extended));
+        let variable = [("AUTOHAND_THINKING_LEVEL", "extended")];
+        assert_eq!(try_launch("--rpc", &variable).unwrap().thinking, Some(Level::Extended));
+        assert_eq!(try_launch("--thinking none", &variable).unwrap().thinking, Some(Level::None));
     }
 
     #[test]
@@ -348,7 +506,7 @@ mod tests {
     #[test]
     fn a_name_is_kept_as_far_as_one_may_be_long() {
         let name = "é".repeat(MAX_NAME_BYTES);
-        let launch = launch(&format!("--model x{name} --client-name {name}"));
+        let launch = launch(&format!("--model xy:{name} --client-name {name}"));
         assert_eq!(launch.model.map(|name| name.len()), Some(MAX_NAME_BYTES - 1));
         assert_eq!(launch.client_name.map(|name| name.len()), Some(MAX_NAME_BYTES));
     }

@@ -31,9 +31,11 @@ mod pump;
 mod serve;
 mod state;
 mod tell;
+mod thinking;
 
 pub use approvals::{Approvals, Yolo, YoloError};
 pub use door::Parts;
 pub use kept::{Kept, Returned, keep};
-pub use launch::{EndOfTurn, Launch, LaunchError, PermissionTimers, StartWith};
+pub use launch::{EndOfTurn, Launch, LaunchError, PermissionTimers, Remark, StartWith};
 pub use serve::{Exit, refuse, serve};
+pub use thinking::Level;

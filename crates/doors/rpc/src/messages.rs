@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use loggia_domain::{Seq, Timestamp, ToolOutcome};
-use loggia_engine::{HistoryItem, Said};
+use loggia_engine::{HistoryItem, Mask, Said};
 use loggia_protocol_autohand::{HistoryMessage, MessageId, Role};
 
 use crate::tell::moment::moment;
@@ -15,13 +15,14 @@ use crate::tell::names;
 pub(crate) type Times = BTreeMap<Seq, Timestamp>;
 
 /// One thing that was said.
-pub(crate) fn message(item: &HistoryItem, times: &Times) -> HistoryMessage {
+pub(crate) fn message(item: &HistoryItem, times: &Times, mask: &Mask) -> HistoryMessage {
     let at = times.get(&item.seq).copied().unwrap_or(Timestamp(0));
     let numbered = || MessageId(format!("msg_{}", item.seq.0));
     let (id, role, content, tool_calls) = match &item.said {
         Said::User { instruction, .. } => (numbered(), Role::User, instruction.told().into_owned(), None),
         Said::Assistant { message, .. } => {
-            let calls = (!message.calls.is_empty()).then(|| message.calls.iter().map(names::call).collect());
+            let calls = message.calls.iter().map(|call| names::call(call, mask));
+            let calls = (!message.calls.is_empty()).then(|| calls.collect());
             (MessageId(message.id.to_string()), Role::Assistant, message.text.clone(), calls)
         }
         Said::Tool { call, outcome } => {

@@ -2,10 +2,13 @@
 //!
 //! The first decision about a question holds, whichever door it came through. Whoever is later is told so.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use loggia_domain::{ApprovalAnswer, ApprovalId, ApprovalScope, Remember};
+use loggia_domain::{ApprovalAnswer, ApprovalId, ApprovalScope, Intent, JsonText, Question, Remember};
+use loggia_engine::State;
 use loggia_protocol_autohand::{Decision, PermissionRequestId, Scope};
+use serde_json::Value;
 
 use crate::launch::PermissionTimers;
 use crate::place::Place;
@@ -16,17 +19,55 @@ pub(crate) fn approval(id: &PermissionRequestId) -> Option<ApprovalId> {
     id.0.parse().ok()
 }
 
-/// What a decision means for the engine.
-pub(crate) fn answer(decision: Decision) -> ApprovalAnswer {
-    let (scope, remember, comment) = match decision {
-        Decision::Allow(scope) => (ApprovalScope::All, remember(scope), None),
-        Decision::Deny(scope) => (ApprovalScope::None, remember(scope), None),
-        // The model does it as a call of its own, which is judged like any other.
+/// An alternative that nothing can be done with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this question is about no single command or path that another could take the place of; allow or deny it"
+)]
+pub(crate) struct NoAlternative;
+
+/// What a decision about a question means for the engine.
+///
+/// # Errors
+/// [`NoAlternative`] if something else is wanted and the question leaves no room for it.
+pub(crate) fn intent(
+    state: &State,
+    root: &Path,
+    approval: ApprovalId,
+    decision: Decision,
+) -> Result<Intent, NoAlternative> {
+    let (scope, remember) = match decision {
+        Decision::Allow(scope) => (ApprovalScope::All, remember(scope)),
+        Decision::Deny(scope) => (ApprovalScope::None, remember(scope)),
         Decision::Alternative(text) => {
-            (ApprovalScope::None, Remember::Once, Some(format!("do this instead: {text}")))
+            let arguments = replaced(state, root, approval, &text).ok_or(NoAlternative)?;
+            return Ok(Intent::DecideInstead { approval, arguments });
         }
     };
-    ApprovalAnswer { scope, remember, comment }
+    let answer = ApprovalAnswer { scope, remember, comment: None };
+    Ok(Intent::Decide { approval, answer })
+}
+
+/// The argument that an alternative takes the place of; nothing if a question is about none such.
+pub(crate) fn replaceable(question: &Question, arguments: &Value) -> Option<&'static str> {
+    let name = match question {
+        Question::Command { .. } => "command",
+        Question::Patches { .. } | Question::Tool { .. } => "path",
+    };
+    arguments.get(name).is_some_and(Value::is_string).then_some(name)
+}
+
+/// The arguments of the call a question is about, with something else in the place of its command or its path.
+fn replaced(state: &State, root: &Path, approval: ApprovalId, text: &str) -> Option<JsonText> {
+    let pending = state.pending.get(&approval)?;
+    let mut calls = state.turn.iter().flat_map(|turn| &turn.calls);
+    let open = calls.find(|open| Some(open.call.id) == pending.call)?;
+    let mut arguments: Value = serde_json::from_str(&open.call.arguments.0).ok()?;
+    let name = replaceable(&pending.question, &arguments)?;
+    // Tools know paths relative to the workspace; clients may write them in full.
+    let inside = (name == "path").then(|| Path::new(text).strip_prefix(root).ok()?.to_str()).flatten();
+    arguments[name] = Value::String(inside.unwrap_or(text).to_owned());
+    Some(JsonText(arguments.to_string()))
 }
 
 fn remember(scope: Scope) -> Remember {
@@ -64,21 +105,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decisions_keep_their_scope() {
-        let told = |decision| {
-            let answer = answer(decision);
-            (answer.scope, answer.remember)
-        };
-        assert_eq!(told(Decision::Allow(Scope::Once)), (ApprovalScope::All, Remember::Once));
-        assert_eq!(told(Decision::Allow(Scope::Session)), (ApprovalScope::All, Remember::Session));
-        assert_eq!(told(Decision::Deny(Scope::Project)), (ApprovalScope::None, Remember::Workspace));
-        assert_eq!(told(Decision::Allow(Scope::User)), (ApprovalScope::All, Remember::Workspace));
+    fn scopes_are_remembered_as_far_as_they_reach() {
+        assert_eq!(remember(Scope::Once), Remember::Once);
+        assert_eq!(remember(Scope::Session), Remember::Session);
+        assert_eq!(remember(Scope::Project), Remember::Workspace);
+        assert_eq!(remember(Scope::User), Remember::Workspace);
     }
 
     #[test]
-    fn an_alternative_is_a_no_that_tells_the_model_what_to_do() {
-        let answer = answer(Decision::Alternative("ls -l".to_owned()));
-        assert_eq!(answer.scope, ApprovalScope::None);
-        assert_eq!(answer.comment.as_deref(), Some("do this instead: ls -l"));
+    fn only_a_command_or_a_path_can_be_replaced() {
+        let command = Question::Command {
+            command: "ls".to_owned(),
+            directory: String::new(),
+            environment: Vec::new(),
+            reason: None,
+        };
+        let patches = Question::Patches { tool: "write_file".to_owned(), patches: Vec::new() };
+        let arguments = serde_json::json!({"command": "ls", "path": "a"});
+        assert_eq!(replaceable(&command, &arguments), Some("command"));
+        assert_eq!(replaceable(&patches, &arguments), Some("path"));
+        assert_eq!(replaceable(&patches, &serde_json::json!({"diff": "--- a"})), None);
+        assert_eq!(replaceable(&command, &Value::Null), None);
     }
 }

@@ -92,17 +92,6 @@ impl Place {
         }
     }
 
-    /// Whether this connection opened the session, nothing was ever said there, and nobody else is on it.
-    pub(crate) async fn is_unused(&self) -> bool {
-        if self.resumed {
-            return false;
-        }
-        let (Ok(state), Ok(clients)) = (self.seat.state().await, self.seat.clients().await) else {
-            return false;
-        };
-        has_no_words(&state) && clients.iter().all(|client| client.id == self.seat.client())
-    }
-
     /// Ends the turn under way if it is this client's to end: begun through this door, with nobody else there who drives.
     /// Returns when its end has been told.
     async fn abort_own_turn(&self) {
@@ -203,6 +192,10 @@ mod tests {
         WorldBuilder::new("/bin/false").start(script).await
     }
 
+    fn client(name: &str) -> loggia_domain::Client {
+        loggia_tests::client(name, Role::Drive, Abilities::default())
+    }
+
     async fn door(world: &World) -> Arc<Door> {
         let parts = Parts { engine: world.engine.clone(), models: Arc::clone(&world.catalogue) };
         Door::start(parts, Ok(Launch::new(world.root()))).await.unwrap()
@@ -226,13 +219,28 @@ mod tests {
         assert!(place.seat.state().await.unwrap().turn.is_none());
     }
 
+    /// Somebody who comes while the one who opened it goes keeps the session, or finds that there is none.
     #[tokio::test]
-    async fn a_session_is_unused_while_nobody_else_is_there_and_nothing_was_said() {
+    async fn a_session_is_discarded_only_while_nobody_else_is_there() {
         let world = world("[[reply]]\nparts = [{ text = \"ok\" }]").await;
-        let place = door(&world).await.place();
-        assert!(place.is_unused().await);
+        let door = door(&world).await;
+        let place = door.place();
         let player = world.join(place.seat.session(), "alice", Role::Watch, Abilities::default()).await;
-        assert!(!place.is_unused().await);
+        door.discard(&place).await;
+        assert!(!player.state().await.closed);
         drop(player);
+        for _ in 0..32 {
+            let place = self::door(&world).await;
+            let (session, client) = (place.place().seat.session(), client("bob"));
+            let leaving = place.place();
+            let (joined, ()) = tokio::join!(
+                world.engine.join(session, client, loggia_engine::OnLeave::Keep),
+                place.discard(&leaving)
+            );
+            match joined {
+                Ok((seat, _)) => drop(seat.state().await.expect("whoever is on a session keeps it")),
+                Err(error) => assert!(error.to_string().contains("there is no session"), "{error}"),
+            }
+        }
     }
 }

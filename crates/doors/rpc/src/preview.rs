@@ -1,7 +1,7 @@
 //! Batches of changes: offered to the client, and what became of them.
 //!
 //! Pure. Knows which change of a batch is which patch of the session, and what a decision means for the engine.
-//! The engine writes all that was accepted or nothing: what does not fit keeps the rest out.
+//! A change that does not fit keeps no other out.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ fn unknown(change: &ChangeId) -> ApplyError {
 fn why_not(failure: &PatchFailure) -> String {
     match failure {
         PatchFailure::Conflict { .. } => "the file has changed since the change was proposed".to_owned(),
-        PatchFailure::Withdrawn => "not written, since another change of the batch could not be".to_owned(),
+        PatchFailure::Withdrawn => "the turn ended before it was written".to_owned(),
         PatchFailure::Unwritable { message } => message.clone(),
         PatchFailure::Refused | PatchFailure::Superseded => "not taken".to_owned(),
     }

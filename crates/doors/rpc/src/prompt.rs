@@ -2,15 +2,20 @@
 //!
 //! Pure. Files and selection go to the model as JSON with the protocol's own names. Images are looked at elsewhere.
 
-use loggia_domain::{Image, Instruction, JsonText};
+use loggia_domain::{Image, Instruction, JsonText, Restraint};
 use loggia_protocol_autohand::{PromptContext, PromptParams, StopMode};
 use serde_json::Value;
 
 /// A prompt as an instruction.
-pub(crate) fn instruction(params: PromptParams, preview: bool, images: Vec<Image>) -> Instruction {
+pub(crate) fn instruction(
+    params: PromptParams,
+    preview: bool,
+    images: Vec<Image>,
+    restraint: Restraint,
+) -> Instruction {
     let context = params.context.as_ref().and_then(context);
     let step_by_step = params.stop_when.is_some_and(|stop| stop.mode == StopMode::Host);
-    Instruction { text: params.message, context, aim: None, preview, images, step_by_step }
+    Instruction { text: params.message, context, aim: None, preview, images, step_by_step, restraint }
 }
 
 /// What the user was looking at; nothing if that is nothing.
@@ -49,7 +54,7 @@ mod tests {
             selection: Some(selection),
             agents_md: None,
         };
-        let instruction = instruction(params(Some(context)), false, Vec::new());
+        let instruction = instruction(params(Some(context)), false, Vec::new(), Restraint::default());
         let told = instruction.context.as_ref().unwrap();
         assert_eq!(
             told.0,
@@ -61,7 +66,8 @@ mod tests {
 
     #[test]
     fn an_empty_context_is_none() {
-        let instruction = instruction(params(Some(PromptContext::default())), true, Vec::new());
+        let instruction =
+            instruction(params(Some(PromptContext::default())), true, Vec::new(), Restraint::default());
         assert!(instruction.context.is_none() && instruction.preview);
         assert!(mentioned_files(&instruction).is_empty());
     }
@@ -70,7 +76,7 @@ mod tests {
     fn only_a_host_that_decides_takes_a_turn_step_by_step() {
         let with = |mode| {
             let params = PromptParams { stop_when: Some(StopWhen { mode }), ..params(None) };
-            instruction(params, false, Vec::new()).step_by_step
+            instruction(params, false, Vec::new(), Restraint::default()).step_by_step
         };
         assert!(with(StopMode::Host));
         assert!(!with(StopMode::Other("model".to_owned())));

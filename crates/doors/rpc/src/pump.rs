@@ -2,6 +2,8 @@
 //!
 //! Knows when something is told and in how many writes. What is told is the teller's affair.
 
+mod merging;
+
 use std::sync::Arc;
 
 use loggia_domain::{ApprovalAnswer, ApprovalId, EventBody, FileChangeKind, Intent, Patch};
@@ -16,6 +18,7 @@ use crate::pending;
 use crate::place::Place;
 use crate::tell::moment::moment;
 use crate::tell::{Ear, Said};
+use merging::Merging;
 
 /// So much is told in one write at most; then others get their turn. A fast model says less between two writes.
 const BURST: usize = 64;
@@ -23,7 +26,8 @@ const BURST: usize = 64;
 /// Tells what happens until the place is left or nothing more comes. Says first what is under way already.
 pub(crate) fn start(door: &Arc<Door>, place: Arc<Place>, peer: Peer) {
     let Some(subscription) = place.take_subscription() else { return };
-    let pump = Pump { door: Arc::clone(door), place, peer, subscription };
+    let merging = Merging::new(door.launch.merge_updates);
+    let pump = Pump { door: Arc::clone(door), place, peer, subscription, merging };
     tokio::spawn(pump.run());
 }
 
@@ -32,6 +36,17 @@ struct Pump {
     place: Arc<Place>,
     peer: Peer,
     subscription: Subscription,
+    merging: Merging,
+}
+
+/// What there is to do next.
+enum Next {
+    /// Something has happened.
+    Told(Told),
+    /// What was held back is due.
+    Due,
+    /// It is time for a sign of life.
+    Ping,
 }
 
 impl Pump {
@@ -55,26 +70,34 @@ impl Pump {
         let mut pings = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let told = match self.next(&mut pings).await {
-                Ok(told) => told,
+            let next = match self.next(&mut pings).await {
+                Ok(next) => next,
                 Err(why) => return why,
             };
             // Held from looking at what happened until it is sent, so that nobody gets in between.
             let _held = door.hold().await;
-            let said = match told {
-                Some(told) => self.burst(told).await,
-                None => self.ping(),
+            let said = match next {
+                Next::Told(told) => self.burst(told).await,
+                Next::Due => self.overdue().await,
+                Next::Ping => self.ping(),
             };
             self.send(said).await;
         }
     }
 
-    /// What comes next; nothing if it is time for a sign of life.
-    async fn next(&mut self, pings: &mut Interval) -> Result<Option<Told>, FeedClosed> {
+    async fn next(&mut self, pings: &mut Interval) -> Result<Next, FeedClosed> {
+        let due = self.merging.due();
+        let due = async {
+            match due {
+                Some(due) => tokio::time::sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
-            told = self.subscription.next() => told.map(Some),
-            _ = pings.tick() => Ok(None),
+            told = self.subscription.next() => told.map(Next::Told),
+            () = due => Ok(Next::Due),
+            _ = pings.tick() => Ok(Next::Ping),
         }
     }
 
@@ -83,11 +106,26 @@ impl Pump {
         let ear = self.door.ear();
         let mut said = Said::default();
         for _ in 1..BURST {
-            self.take(&told, &ear, &mut said).await;
+            self.pass(told, &ear, &mut said).await;
             let Some(next) = self.subscription.try_next() else { return said };
             told = next;
         }
-        self.take(&told, &ear, &mut said).await;
+        self.pass(told, &ear, &mut said).await;
+        said
+    }
+
+    async fn pass(&mut self, told: Told, ear: &Ear, said: &mut Said) {
+        for told in self.merging.pass(told, ear.instant).into_iter().flatten() {
+            self.take(&told, ear, said).await;
+        }
+    }
+
+    /// What was held back for long enough.
+    async fn overdue(&mut self) -> Said {
+        let (ear, mut said) = (self.door.ear(), Said::default());
+        if let Some(told) = self.merging.release(ear.instant) {
+            self.take(&told, &ear, &mut said).await;
+        }
         said
     }
 

@@ -9,9 +9,12 @@
 //!   and messages do not overlap; deltas of a message joined are its `content`;
 //! - the last `messageEnd` of a turn, its `turnEnd` and the marker are given together, so that they can be one write;
 //! - the status is idle before the end of a turn is given out;
-//! - a tool is told as started only once it may run; one that is refused is not told as started or ended.
+//! - a tool is told as started only once it may run; one that is refused is not told as started or ended;
+//! - every turn has a message: one that is cut before the model said anything has an empty one;
+//! - a notification fits into [a client's line](wire::limits::CLIENT_LINE_BYTES), but for whole messages and files.
 
 mod batch;
+pub(crate) mod fit;
 mod message;
 pub(crate) mod moment;
 pub(crate) mod names;
@@ -25,8 +28,10 @@ mod turn;
 
 use std::collections::BTreeSet;
 
-use loggia_domain::{ApprovalId, ClientId, Event, EventBody, Passing, SessionId, Timestamp, TurnId};
-use loggia_engine::{Said as Spoken, State, Told};
+use loggia_domain::{
+    ApprovalId, ClientId, Event, EventBody, Passing, SessionId, Thinking, ThinkingControl, Timestamp, TurnId,
+};
+use loggia_engine::{Mask, Said as Spoken, State, Told};
 use loggia_protocol_autohand::{self as wire, AgentStatus};
 use tokio::time::Instant;
 
@@ -48,6 +53,8 @@ pub(crate) struct ModelFacts {
     pub(crate) window: u64,
     /// Whether it can look at images.
     pub(crate) sees: bool,
+    /// What it can be told about its thinking.
+    pub(crate) thinking: ThinkingControl,
 }
 
 /// The circumstances in which something is told.
@@ -87,6 +94,8 @@ pub(crate) struct Teller {
     used: Option<u64>,
     /// Nothing more is told.
     quiet: bool,
+    /// Hides secrets in what calls are told to be made with.
+    mask: Mask,
 }
 
 impl Teller {
@@ -97,6 +106,7 @@ impl Teller {
         end_of_turn: EndOfTurn,
         state: State,
         model: ModelFacts,
+        mask: Mask,
     ) -> Self {
         Self {
             session,
@@ -112,7 +122,13 @@ impl Teller {
             aborted: None,
             used: None,
             quiet: false,
+            mask,
         }
+    }
+
+    /// How much the model is told to think; nothing if that is left to it, or it cannot be told.
+    pub(crate) fn thinking(&self) -> Option<Thinking> {
+        self.state.thinking.filter(|thinking| self.model.thinking.takes(*thinking))
     }
 
     /// Tells one thing.
@@ -187,6 +203,7 @@ impl Teller {
             EventBody::ApprovalAsked { approval, call: None, .. } => self.offered(*approval, at, said),
             EventBody::ApprovalDecided { approval, answer, .. } => self.decided(*approval, answer),
             EventBody::ToolStarted { call, .. } => self.start_tool(*call, at, said),
+            EventBody::CallChanged { call, arguments, .. } => self.call_changed(*call, arguments),
             EventBody::ToolEnded { call, outcome, files, command, milliseconds } => {
                 let ended = tool::Ended { outcome, files, is_command: command.is_some(), milliseconds };
                 self.tool_ended(*call, &ended, at, said);
@@ -201,6 +218,8 @@ impl Teller {
             | EventBody::SessionRenamed { .. }
             | EventBody::ModelChanged { .. }
             | EventBody::ModelSwitched { .. }
+            | EventBody::InstructionsChanged { .. }
+            | EventBody::ThinkingChanged { .. }
             | EventBody::SessionClosed { .. }
             | EventBody::InstructionQueued { .. }
             | EventBody::ContextUpdated { .. }
@@ -213,7 +232,8 @@ impl Teller {
             | EventBody::CheckpointTaken { .. }
             | EventBody::Undone { .. }
             | EventBody::Redone { .. }
-            | EventBody::HistoryCompacted { .. } => {}
+            | EventBody::HistoryCompacted { .. }
+            | EventBody::Task(_) => {}
         }
     }
 

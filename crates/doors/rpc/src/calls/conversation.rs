@@ -11,6 +11,7 @@ use loggia_wire::peer::Context;
 use crate::calls::refused;
 use crate::door::Door;
 use crate::messages::{Times, message};
+use crate::thinking;
 
 /// How many events are read at a time when their times are looked up.
 const PAGE: usize = 512;
@@ -39,6 +40,7 @@ pub(super) async fn get_state(
 ) -> Result<GetStateResult, ErrorObject> {
     let place = door.place();
     let teller = place.teller();
+    let (thinking_level, max_thinking_tokens) = thinking::told(teller.thinking());
     Ok(GetStateResult {
         status: teller.status(),
         session_id: Some(teller.session_id()),
@@ -46,6 +48,8 @@ pub(super) async fn get_state(
         workspace: place.workspace.root.display().to_string(),
         context_percent: teller.context_percent().into(),
         message_count: teller.state.history.items().len() as u64,
+        thinking_level,
+        max_thinking_tokens,
         authenticated_user: None,
     })
 }
@@ -65,8 +69,8 @@ pub(super) async fn get_messages(
     let Some(first) = items.first() else { return Ok(GetMessagesResult { messages: Vec::new() }) };
     let last = items.last().map_or(first.seq, |item| item.seq);
     let times = times(&door.parts.engine, place.seat.session(), first.seq, last).await;
-    let times = times.map_err(ErrorObject::internal)?;
-    Ok(GetMessagesResult { messages: items.iter().map(|item| message(item, &times)).collect() })
+    let (times, mask) = (times.map_err(ErrorObject::internal)?, door.parts.engine.mask());
+    Ok(GetMessagesResult { messages: items.iter().map(|item| message(item, &times, &mask)).collect() })
 }
 
 /// When the events from one to another happened.

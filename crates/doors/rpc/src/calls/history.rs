@@ -77,10 +77,13 @@ async fn short(door: &Door, summary: &Summary) -> Result<SessionSummary, EngineE
 }
 
 async fn status(door: &Door, summary: &Summary, state: &State) -> SessionStatus {
-    let is_loaded = door.parts.engine.live(summary.id).await.is_some();
+    // One that everybody has left stays in memory for a while.
+    let live = door.parts.engine.live(summary.id).await;
+    let runs = live.is_some_and(|state| state.turn.is_some());
+    let is_used = runs || !door.parts.engine.clients(summary.id).await.is_empty();
     match state.cut {
         _ if summary.closed => SessionStatus::Completed,
-        _ if is_loaded => SessionStatus::Active,
+        _ if is_used => SessionStatus::Active,
         Some((_, TurnEnd::Interrupted)) => SessionStatus::Crashed,
         // A turn that seems to run in a session that is not in memory was cut.
         _ if state.turn.is_some() && state.pending.is_empty() => SessionStatus::Crashed,
@@ -108,7 +111,7 @@ async fn details(door: &Door, id: SessionId) -> Result<SessionDetails, EngineErr
     let state = engine.peek(id).await?;
     let workspace = engine.workspace(summary.workspace).await?;
     let items = state.history.items();
-    let times = times(engine, id, Seq(0), state.last_seq).await?;
+    let (times, mask) = (times(engine, id, Seq(0), state.last_seq).await?, engine.mask());
     Ok(SessionDetails {
         session_id: wire::SessionId(id.to_string()),
         project_name: workspace.name,
@@ -118,7 +121,7 @@ async fn details(door: &Door, id: SessionId) -> Result<SessionDetails, EngineErr
         created_at: moment(summary.created),
         last_active_at: moment(summary.updated),
         summary: summary.title,
-        messages: items.iter().map(|item| message(item, &times)).collect(),
+        messages: items.iter().map(|item| message(item, &times, &mask)).collect(),
         workspace_root: workspace.root.display().to_string(),
     })
 }

@@ -13,7 +13,7 @@ use loggia_wire::peer::Context;
 
 use crate::commands::COMMANDS;
 use crate::door::Door;
-use crate::tell::names::tool_name;
+use crate::tell::names::{description, tool_name};
 
 /// From this share of the window on it gets tight, in percent.
 const WARNING: u64 = 70;
@@ -90,7 +90,7 @@ pub(super) async fn tools(
     let tools = door.parts.engine.tools(workspace).await.map_err(ErrorObject::internal)?;
     let registered = |tool: &ToolSpec| RegisteredTool {
         name: tool_name(&tool.name).to_owned(),
-        description: tool.description.clone(),
+        description: description(&tool.description),
         source: ToolSource::Builtin,
     };
     Ok(GetToolsRegistryResult { tools: tools.iter().map(registered).collect(), diagnostics: Vec::new() })

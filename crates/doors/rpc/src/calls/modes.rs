@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use loggia_domain::Intent;
 use loggia_jsonrpc::{ErrorObject, FieldError};
 use loggia_protocol_autohand::{
     ApplyFlagSettingsParams, ApplyFlagSettingsResult, MaxThinkingTokensSetParams, MaxThinkingTokensSetResult,
@@ -12,9 +13,12 @@ use loggia_protocol_autohand::{
 use loggia_wire::peer::Context;
 use serde_json::Value;
 
-use crate::approvals::{Approvals, Yolo};
+use crate::approvals::Yolo;
+use crate::calls::refused;
 use crate::commands::set_model;
 use crate::door::Door;
+use crate::launch::MAX_NAME_BYTES;
+use crate::thinking;
 
 pub(super) async fn permission_mode(
     door: Arc<Door>,
@@ -25,10 +29,10 @@ pub(super) async fn permission_mode(
     let previous_mode = before.mode();
     // A mode is one of all: setting another ends planning.
     let wanted = before.planning(false).with_mode(params.mode);
-    let success = match wanted {
-        Some(wanted) => set(&door, wanted).await?,
-        None => false,
-    };
+    let success = wanted.is_some();
+    if let Some(wanted) = wanted {
+        door.wishes().approvals = wanted;
+    }
     let current_mode = door.wishes().approvals.mode();
     Ok(PermissionModeSetResult { success, current_mode, previous_mode })
 }
@@ -38,18 +42,9 @@ pub(super) async fn plan_mode(
     _: Context,
     params: PlanModeSetParams,
 ) -> Result<SuccessResult, ErrorObject> {
-    let wanted = door.wishes().approvals.clone().planning(params.enabled);
-    Ok(SuccessResult { success: set(&door, wanted).await? })
-}
-
-/// Sets how much is asked, if that can hold here: what refuses questions needs a policy that asks them.
-async fn set(door: &Door, wanted: Approvals) -> Result<bool, ErrorObject> {
-    let preset = door.preset(&door.place()).await.map_err(ErrorObject::internal)?;
-    let holds = wanted.holds_under(preset);
-    if holds {
-        door.wishes().approvals = wanted;
-    }
-    Ok(holds)
+    let mut wishes = door.wishes();
+    wishes.approvals = wishes.approvals.clone().planning(params.enabled);
+    Ok(SuccessResult { success: true })
 }
 
 pub(super) async fn flag_settings(
@@ -77,8 +72,14 @@ pub(super) async fn model(
     _: Context,
     params: ModelSetParams,
 ) -> Result<ModelSetResult, ErrorObject> {
+    if let Some(long) = params.model.as_ref().filter(|name| name.len() > MAX_NAME_BYTES) {
+        let why = format!("has {} bytes, and a model's name has at most {MAX_NAME_BYTES}", long.len());
+        return Err(ErrorObject::invalid_params(FieldError::at("model", why)));
+    }
     let place = door.place();
-    let set = set_model(&door, &place, params.model.as_deref()).await;
+    // One client library writes its "none" as an empty name.
+    let wanted = params.model.as_deref().filter(|name| !name.trim().is_empty());
+    let set = set_model(&door, &place, wanted).await;
     if let Err(why) = &set {
         tracing::debug!(%why, "a model was not chosen");
     }
@@ -86,13 +87,22 @@ pub(super) async fn model(
     Ok(ModelSetResult { success: set.is_ok(), current_model })
 }
 
-/// No model here takes such a budget, and saying otherwise would mislead.
+/// Sets how many tokens the model may think with, if it can be told; the answer says what is in force.
 pub(super) async fn thinking_tokens(
-    _: Arc<Door>,
+    door: Arc<Door>,
     _: Context,
-    _: MaxThinkingTokensSetParams,
+    params: MaxThinkingTokensSetParams,
 ) -> Result<MaxThinkingTokensSetResult, ErrorObject> {
-    Ok(MaxThinkingTokensSetResult { success: false, current_max_thinking_tokens: None })
+    let place = door.place();
+    let wanted = thinking::of_tokens(params.max_thinking_tokens);
+    let success = place.teller().model.thinking.takes(wanted);
+    if success {
+        let set = Intent::SetThinking { thinking: Some(wanted) };
+        place.seat.intend(set).await.map_err(|error| refused(&error))?;
+        place.until(|teller| (teller.state.thinking == Some(wanted)).then_some(())).await;
+    }
+    let (_, current_max_thinking_tokens) = thinking::told(place.teller().thinking());
+    Ok(MaxThinkingTokensSetResult { success, current_max_thinking_tokens })
 }
 
 /// Long conversations are always shortened when they have to be; the answer says what is in force.

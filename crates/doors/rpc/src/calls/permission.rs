@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use loggia_domain::Intent;
 use loggia_engine::IntentError;
 use loggia_jsonrpc::ErrorObject;
 use loggia_protocol_autohand::{
-    DirectoryAccessAcknowledgedParams, DirectoryAccessResponseParams, PermissionAcknowledgedParams,
-    PermissionResponseParams, SuccessResult,
+    Decision, DirectoryAccessAcknowledgedParams, DirectoryAccessResponseParams, PermissionAcknowledgedParams,
+    PermissionResponseParams, PermissionResponseResult, SuccessResult,
 };
 use loggia_wire::peer::Context;
 
@@ -22,21 +21,31 @@ pub(super) async fn response(
     door: Arc<Door>,
     _: Context,
     params: PermissionResponseParams,
-) -> Result<SuccessResult, ErrorObject> {
+) -> Result<PermissionResponseResult, ErrorObject> {
     let decision = params.resolve().map_err(ErrorObject::invalid_params)?;
+    let is_alternative = matches!(decision, Decision::Alternative(_));
+    let answered = |success| Ok(PermissionResponseResult { success, decision: None, error: None });
+    let not_taken =
+        |why: String| Ok(PermissionResponseResult { success: false, decision: None, error: Some(why) });
     let place = door.place();
     let open = pending::approval(&params.request_id)
         .filter(|approval| place.teller().questions().contains(approval));
-    let Some(approval) = open else { return Ok(NO) };
-    let answer = pending::answer(decision);
-    match place.seat.intend(Intent::Decide { approval, answer }).await {
-        Ok(_) => Ok(YES),
+    let Some(approval) = open else { return answered(false) };
+    let lesser = place.teller().lesser(approval, &decision);
+    let intent = pending::intent(&place.teller().state, &place.workspace.root, approval, decision);
+    let intent = match intent {
+        Ok(intent) => intent,
+        Err(why) => return not_taken(why.to_string()),
+    };
+    match place.seat.intend(intent).await {
+        Ok(_) => Ok(PermissionResponseResult { success: true, decision: lesser, error: None }),
         Err(
             IntentError::AlreadyDecided { .. }
             | IntentError::UnknownApproval(_)
             | IntentError::Closed
             | IntentError::Gone,
-        ) => Ok(NO),
+        ) => answered(false),
+        Err(error @ IntentError::BadAnswer(_)) if is_alternative => not_taken(error.to_string()),
         Err(error) => Err(refused(&error)),
     }
 }

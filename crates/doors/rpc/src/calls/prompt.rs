@@ -14,6 +14,7 @@ use crate::door::Door;
 use crate::launch::EndOfTurn;
 use crate::place::{Claimed, Place};
 use crate::prompt::instruction;
+use crate::thinking::Level;
 
 type Held = Option<OwnedMutexGuard<()>>;
 
@@ -47,13 +48,18 @@ async fn begin(door: Arc<Door>, context: Context, mut params: PromptParams) -> R
     if door.is_closing() || place.teller().place.is_called_off() {
         return Err(aborted());
     }
-    let preview = {
+    let (preview, restraint) = {
         let wishes = door.wishes();
-        // Who only plans collects nothing: what would be written is refused, and the model told so.
-        wishes.preview && !wishes.approvals.is_planning()
+        let restraint = wishes.approvals.restraint();
+        // Who only reads collects nothing: what would be written is refused, and the model told so.
+        (wishes.preview && !restraint.reading_only, restraint)
     };
+    if let Some(level) = params.thinking_level.as_ref().and_then(Level::of) {
+        let set = Intent::SetThinking { thinking: level.thinking() };
+        place.seat.intend(set).await.map_err(|error| refused(&error))?;
+    }
     place.teller().preface = errors;
-    let instruction = instruction(params, preview, images);
+    let instruction = instruction(params, preview, images, restraint);
     let prompt = Intent::Prompt { instruction, when_busy: WhenBusy::Refuse };
     let accepted = place.seat.intend(prompt).await.map_err(|error| refused(&error))?;
     if claimed.became(accepted.turn) {

@@ -7,10 +7,15 @@ use std::collections::HashMap;
 /// Flags that are followed by a value, or may be. Every other flag stands alone, and words that belong to no flag are
 /// skipped: so the value of a flag nobody knows is, too.
 const WITH_VALUE: &[&str] = &[
+    "append-sys-prompt",
+    "append-system-prompt",
+    "append-system-prompt-file",
     "client-context",
     "client-name",
     "dir",
     "end-of-turn",
+    "merge-updates",
+    "fork",
     "mode",
     "model",
     "path",
@@ -19,10 +24,17 @@ const WITH_VALUE: &[&str] = &[
     "permission-mode",
     "resume",
     "session-id",
+    "sys-prompt",
+    "system-prompt",
+    "system-prompt-file",
+    "thinking",
     "timeout",
     "yolo",
     "yolo-timeout",
 ];
+
+/// Of these, flags that are always followed by a text, whatever it begins with: `---` begins many a prompt.
+const WITH_TEXT: &[&str] = &["append-sys-prompt", "append-system-prompt", "sys-prompt", "system-prompt"];
 
 /// What a command line says.
 #[derive(Debug, Default)]
@@ -40,7 +52,8 @@ impl Arguments {
             let (name, value) = match name.split_once('=') {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None if WITH_VALUE.contains(&name) => {
-                    let value = arguments.next_if(|(_, next)| flag(next.as_ref()).is_none());
+                    let is_text = WITH_TEXT.contains(&name);
+                    let value = arguments.next_if(|(_, next)| is_text || flag(next.as_ref()).is_none());
                     (name, value.map(|(_, value)| value.as_ref().to_owned()))
                 }
                 None => (name, None),

@@ -6,11 +6,12 @@
 use loggia_domain::{AssistantMessage, MessageId, Timestamp, Usage};
 use loggia_engine::ReplyPiece;
 use loggia_protocol_autohand as wire;
+use loggia_protocol_autohand::limits::MAX_OUTPUT_BYTES;
 
 use crate::tell::moment::moment;
 use crate::tell::said::Said;
 use crate::tell::turn::Turn;
-use crate::tell::{Teller, names};
+use crate::tell::{Teller, fit, names};
 
 /// A message under way.
 #[derive(Debug)]
@@ -38,12 +39,7 @@ impl Teller {
     pub(super) fn piece(&mut self, piece: &ReplyPiece, now: Timestamp, said: &mut Said) {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.id == piece.turn) else { return };
         turn.open_message(piece.message, now, said).text.push_str(&piece.text);
-        said.say::<wire::MessageUpdate>(&wire::MessageUpdateParams {
-            message_id: wire::MessageId(piece.message.to_string()),
-            delta: piece.text.clone(),
-            thought: Some(piece.thought.clone()).filter(|thought| !thought.is_empty()),
-            timestamp: moment(now),
-        });
+        tell_update(piece.message, &piece.text, &piece.thought, now, said);
     }
 
     pub(super) fn message_ended(
@@ -62,23 +58,38 @@ impl Teller {
         // One who fell behind gets the whole with its end.
         let untold = turn.open_message(message.id, at, said).text.is_empty() && !message.text.is_empty();
         if untold {
-            said.say::<wire::MessageUpdate>(&wire::MessageUpdateParams {
-                message_id: wire::MessageId(message.id.to_string()),
-                delta: message.text.clone(),
-                thought: message.thought.clone(),
-                timestamp: moment(at),
-            });
+            tell_update(message.id, &message.text, message.thought.as_deref().unwrap_or_default(), at, said);
         }
         turn.message = None;
         if message.calls.is_empty() {
             turn.held = Some(Held { id: message.id, content: message.text.clone(), cut });
             return;
         }
+        let room = MAX_OUTPUT_BYTES / message.calls.len();
+        let calls = message.calls.iter().map(|call| fit::call(names::call(call, &self.mask), room));
+        turn.has_spoken = true;
         said.say::<wire::MessageEnd>(&wire::MessageEndParams {
             message_id: wire::MessageId(message.id.to_string()),
             content: message.text.clone(),
-            tool_calls: Some(message.calls.iter().map(names::call).collect()),
+            tool_calls: Some(calls.collect()),
             aborted: None,
+            timestamp: moment(at),
+        });
+    }
+}
+
+/// Tells more of a message, in as many pieces as it takes.
+fn tell_update(message: MessageId, text: &str, thought: &str, at: Timestamp, said: &mut Said) {
+    let (mut deltas, mut thoughts) = (fit::pieces(text), fit::pieces(thought));
+    loop {
+        let (delta, thought) = (deltas.next(), thoughts.next());
+        if delta.is_none() && thought.is_none() {
+            return;
+        }
+        said.say::<wire::MessageUpdate>(&wire::MessageUpdateParams {
+            message_id: wire::MessageId(message.to_string()),
+            delta: delta.unwrap_or_default().to_owned(),
+            thought: thought.map(str::to_owned),
             timestamp: moment(at),
         });
     }
@@ -100,11 +111,21 @@ impl Turn {
         self.message.get_or_insert(Open { id, text: String::new() })
     }
 
+    /// Ends the last message. A turn that was cut before the model said anything gets an empty one: clients wait for it.
+    pub(super) fn end_last_message(&mut self, aborted: bool, at: Timestamp, said: &mut Said) {
+        if !self.has_spoken && self.held.is_none() {
+            let id = self.message.as_ref().map_or_else(MessageId::new, |open| open.id);
+            self.open_message(id, at, said);
+        }
+        self.end_message(aborted, at, said);
+    }
+
     /// Ends the message that is held back, or the one under way if the turn is cut in the middle of it.
-    pub(super) fn end_message(&mut self, aborted: bool, at: Timestamp, said: &mut Said) {
+    fn end_message(&mut self, aborted: bool, at: Timestamp, said: &mut Said) {
         let open = self.message.take();
         let under_way = open.map(|open| Held { id: open.id, content: open.text, cut: true });
         let Some(held) = self.held.take().or(under_way) else { return };
+        self.has_spoken = true;
         said.say::<wire::MessageEnd>(&wire::MessageEndParams {
             message_id: wire::MessageId(held.id.to_string()),
             content: held.content,

@@ -6,11 +6,16 @@ use loggia_domain::{
 };
 use loggia_engine::can_remember;
 use loggia_protocol_autohand as wire;
+use loggia_protocol_autohand::limits::{MAX_ARGUMENT_BYTES, MAX_OUTPUT_BYTES};
 
 use crate::approvals::Verdict;
+use crate::pending::replaceable;
 use crate::tell::moment::moment;
 use crate::tell::said::Said;
-use crate::tell::{Ear, Teller};
+use crate::tell::{Ear, Teller, fit};
+
+/// The most of a question in words, which repeats what stands beside it.
+const MAX_DESCRIPTION_BYTES: usize = 8 * 1024;
 
 impl Teller {
     pub(super) fn asked(
@@ -64,14 +69,41 @@ impl Teller {
         }
     }
 
-    /// The answers on offer: one that is to be remembered only if it can be.
+    /// What holds instead of a decision that is to be remembered and cannot be; nothing if that holds as it is.
+    pub(crate) fn lesser(
+        &self,
+        approval: ApprovalId,
+        decision: &wire::Decision,
+    ) -> Option<wire::DecisionName> {
+        let pending = self.state.pending.get(&approval)?;
+        let (allows, denies) = self.lasting(&pending.question, pending.call);
+        match decision {
+            wire::Decision::Allow(scope) if *scope != wire::Scope::Once && !allows => {
+                Some(wire::DecisionName::AllowOnce)
+            }
+            wire::Decision::Deny(scope) if *scope != wire::Scope::Once && !denies => {
+                Some(wire::DecisionName::DenyOnce)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a yes and whether a no to a question can be remembered.
+    fn lasting(&self, question: &Question, call: Option<CallId>) -> (bool, bool) {
+        let lasts = |decision| can_remember(question, call, &self.state.proposed, decision);
+        (lasts(Decision::Allow), lasts(Decision::Deny))
+    }
+
+    /// The answers on offer: one that is to be remembered only if it can be, another command or path only if the call is
+    /// about one.
     fn options(&self, question: &Question, call: CallId) -> Vec<wire::DecisionName> {
-        let lasts = |decision| can_remember(question, Some(call), &self.state.proposed, decision);
-        let (allows, denies) = (lasts(Decision::Allow), lasts(Decision::Deny));
+        let (allows, denies) = self.lasting(question, Some(call));
+        let known = self.turn.as_ref().and_then(|turn| turn.calls.get(&call));
+        let alternative = known.is_some_and(|known| replaceable(question, &known.call.args.0).is_some());
         let is_offered = |name: &wire::DecisionName| match name.scoped() {
             Some(wire::Decision::Allow(scope)) => allows || scope == wire::Scope::Once,
             Some(wire::Decision::Deny(scope)) => denies || scope == wire::Scope::Once,
-            Some(wire::Decision::Alternative(_)) | None => true,
+            Some(wire::Decision::Alternative(_)) | None => alternative,
         };
         wire::DecisionName::ALL.into_iter().filter(is_offered).collect()
     }
@@ -80,12 +112,12 @@ impl Teller {
     fn words(&self, question: &Question, tool: &str, call: CallId) -> (String, wire::PermissionContext) {
         let known = self.turn.as_ref().and_then(|turn| turn.calls.get(&call));
         let mut context = wire::PermissionContext {
-            args: known.map(|known| known.call.args.clone()),
+            args: known.map(|known| fit::arguments(known.call.args.clone(), MAX_ARGUMENT_BYTES)),
             ..wire::PermissionContext::default()
         };
         let description = match question {
             Question::Command { command, directory, reason, .. } => {
-                context.command = Some(command.clone());
+                context.command = Some(fit::shortened(command, MAX_OUTPUT_BYTES).into_owned());
                 let place = if directory.is_empty() { String::new() } else { format!(" in `{directory}`") };
                 let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
                 format!("Run `{command}`{place}?{why}")
@@ -98,7 +130,7 @@ impl Teller {
             }
             Question::Tool { .. } => format!("Allow tool {tool}?"),
         };
-        (description, context)
+        (fit::shortened(&description, MAX_DESCRIPTION_BYTES).into_owned(), context)
     }
 }
 

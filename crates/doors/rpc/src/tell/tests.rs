@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use loggia_domain::{
     Actor, AssistantMessage, Budget, CallId, Event, EventBody, Executor, Instruction, JsonText, MessageId,
-    OutputStream, Passing, Role, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure,
-    TurnId, Usage, WorkspaceId,
+    ModelTrouble, OutputStream, Passing, Role, Seq, SessionId, Timestamp, ToolCall, ToolOutcome, TurnEnd,
+    TurnFailure, TurnId, Usage, WorkspaceId,
 };
 use loggia_engine::{ReplyPiece, State, Told};
 use tokio::time::Instant;
@@ -35,9 +35,10 @@ impl Story {
             by,
         };
         let opened = Event { seq: Seq(1), at: Timestamp(1000), turn: None, body: opening };
-        let model = ModelFacts { name: "m".to_owned(), window: 1000, sees: false };
+        let thinking = loggia_domain::ThinkingControl::default();
+        let model = ModelFacts { name: "m".to_owned(), window: 1000, sees: false, thinking };
         let state = State::begin(&opened).unwrap();
-        let teller = Teller::new(SessionId::new(), me, EndOfTurn::Marker, state, model);
+        let teller = Teller::new(SessionId::new(), me, EndOfTurn::Marker, state, model, Mask::none());
         let me = Actor::Client {
             id: me,
             name: "me".to_owned(),
@@ -205,15 +206,31 @@ fn a_tool_that_was_started_is_ended_also_when_the_turn_is_cut() {
 }
 
 #[test]
+fn a_call_that_was_cut_took_as_long_as_it_ran() {
+    let mut story = Story::begun();
+    let run = call("run_command");
+    let id = run.id;
+    story.reply(MessageId::new(), "", vec![run.clone()], false);
+    story.event(EventBody::ToolRequested { call: run });
+    story.event(EventBody::ToolStarted { call: id, executor: Executor::Server });
+    story.seq += 1500;
+    story.said = Said::default();
+    let (outcome, files) = (ToolOutcome::Cancelled, Vec::new());
+    story.event(EventBody::ToolEnded { call: id, outcome, files, command: None, milliseconds: 0 });
+    assert_eq!(story.told("duration"), "hook.postTool 1501, toolEnd");
+}
+
+#[test]
 fn failures_have_their_codes_and_limits_are_told() {
-    let model = TurnFailure::Model { message: "gone".to_owned(), retry_helps: false };
+    let model = |trouble| TurnFailure::Model { message: "gone".to_owned(), retry_helps: false, trouble };
     let policy = TurnFailure::Policy { message: "forbidden".to_owned() };
     for (end, expected) in [
-        (TurnEnd::Failed(model), "hook.sessionError \"-32000\", error -32000"),
+        (TurnEnd::Failed(model(ModelTrouble::Unknown)), "hook.sessionError \"-32000\", error -32000"),
+        (TurnEnd::Failed(model(ModelTrouble::TimedOut)), "hook.sessionError \"-32002\", error -32002"),
         (TurnEnd::Failed(policy), "hook.sessionError \"-32001\", error -32001"),
         (TurnEnd::StepLimit, "error -32000, hook.stop"),
         (TurnEnd::BudgetLimit, "error -32000, hook.stop"),
-        (TurnEnd::Done, "hook.stop, hook.postResponse, turnEnd, ping"),
+        (TurnEnd::Done, "hook.stop, hook.postResponse, messageStart, messageEnd, turnEnd, ping"),
     ] {
         let mut story = Story::begun();
         story.end(end);
@@ -221,6 +238,37 @@ fn failures_have_their_codes_and_limits_are_told() {
         assert!(told.starts_with(expected), "{told}");
         assert_eq!(story.teller.status(), AgentStatus::Idle);
     }
+}
+
+#[test]
+fn what_is_wrong_with_a_model_has_a_word() {
+    for (trouble, word) in [
+        (ModelTrouble::Network, "network"),
+        (ModelTrouble::TimedOut, "network"),
+        (ModelTrouble::Server, "server"),
+        (ModelTrouble::TooOften, "rate_limit"),
+        (ModelTrouble::Key, "auth"),
+        (ModelTrouble::Payment, "payment"),
+        (ModelTrouble::NoModel, "model"),
+        (ModelTrouble::TooLong, "context"),
+        (ModelTrouble::Unknown, "unknown"),
+    ] {
+        let mut story = Story::begun();
+        let message = "gone".to_owned();
+        story.end(TurnEnd::Failed(TurnFailure::Model { message, retry_helps: false, trouble }));
+        let told = story.told("errorType");
+        assert!(told.contains(&format!("error {word:?}")), "{told}");
+    }
+}
+
+#[test]
+fn long_lists_of_files_are_cut_and_say_so() {
+    let files: Vec<String> = (0..10_000).map(|number| format!("directory/file {number}.rs")).collect();
+    let told = fit::list(files, 1000);
+    assert!(serde_json::to_string(&told).unwrap().len() <= 1040);
+    let left = 10_000 - (told.len() - 1);
+    assert_eq!(told.last().unwrap(), &format!("[{left} more]"));
+    assert_eq!(fit::list(vec!["a".to_owned()], 1000), ["a"]);
 }
 
 #[test]

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use loggia_domain::{
-    Actor, ApprovalId, CallId, Instruction, PatchId, Timestamp, TurnEnd, TurnFailure, TurnId, Usage,
+    Actor, ApprovalId, CallId, Instruction, ModelTrouble, PatchId, Timestamp, TurnEnd, TurnFailure, TurnId,
+    Usage,
 };
+use loggia_protocol_autohand::limits::{MAX_ARGUMENT_BYTES, MAX_OUTPUT_BYTES};
 use loggia_protocol_autohand::{self as wire, AgentEndReason, TokensUsageStatus, TurnEndReason, codes};
 
 use crate::launch::EndOfTurn;
-use crate::tell::Teller;
 use crate::tell::message::{Held, Open};
 use crate::tell::moment::{between, moment};
 use crate::tell::said::{Said, notice};
 use crate::tell::tool::Call;
+use crate::tell::{Teller, fit};
 
 /// A turn as the client knows it.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub(super) struct Turn {
     pub(super) message: Option<Open>,
     /// A message whose end is told together with the turn's.
     pub(super) held: Option<Held>,
+    /// Whether the end of a message was told.
+    pub(super) has_spoken: bool,
     /// Calls without an end.
     pub(super) calls: BTreeMap<CallId, Call>,
     /// Which question is about which call.
@@ -54,6 +58,8 @@ pub(super) struct Closing {
     /// What the user must know.
     error: Option<(i64, String)>,
     /// Whether that is a failure of the agent.
+    /// What kind of trouble with the model, in the word of existing agents.
+    error_type: Option<&'static str>,
     failed: bool,
 }
 
@@ -61,13 +67,13 @@ impl Closing {
     /// The client, or whoever else, stopped it.
     pub(super) fn aborted(usage: Usage) -> Self {
         let (reason, marker) = (TurnEndReason::Aborted, AgentEndReason::Aborted);
-        Self { usage, reason, marker, error: None, failed: false }
+        Self { usage, reason, marker, error: None, error_type: None, failed: false }
     }
 
     /// The model had nothing more to do.
     pub(super) fn completed(usage: Usage) -> Self {
         let (reason, marker) = (TurnEndReason::Completed, AgentEndReason::Completed);
-        Self { usage, reason, marker, error: None, failed: false }
+        Self { usage, reason, marker, error: None, error_type: None, failed: false }
     }
 
     fn of(end: &TurnEnd, usage: Usage, step_by_step: bool) -> Self {
@@ -87,6 +93,9 @@ impl Closing {
             }
             TurnEnd::Failed(failure) => {
                 let (code, message) = match failure {
+                    TurnFailure::Model { message, trouble: ModelTrouble::TimedOut, .. } => {
+                        (codes::TIMEOUT, message)
+                    }
                     TurnFailure::Model { message, .. } | TurnFailure::Retrieval { message } => {
                         (codes::EXECUTION_ERROR, message)
                     }
@@ -94,7 +103,8 @@ impl Closing {
                     TurnFailure::Internal { message } => (codes::INTERNAL_ERROR, message),
                 };
                 let error = Some((code, message.clone()));
-                Self { error, failed: true, marker: AgentEndReason::Error, ..completed }
+                let error_type = error_type(failure);
+                Self { error, error_type, failed: true, marker: AgentEndReason::Error, ..completed }
             }
         }
     }
@@ -111,6 +121,7 @@ impl Turn {
             bases: BTreeMap::new(),
             message: None,
             held: None,
+            has_spoken: false,
             calls: BTreeMap::new(),
             asked: BTreeMap::new(),
             questions: BTreeSet::new(),
@@ -119,6 +130,21 @@ impl Turn {
             step: None,
         }
     }
+}
+
+/// What kind of trouble there was with the model.
+fn error_type(failure: &TurnFailure) -> Option<&'static str> {
+    let TurnFailure::Model { trouble, .. } = failure else { return None };
+    Some(match trouble {
+        ModelTrouble::Network | ModelTrouble::TimedOut => "network",
+        ModelTrouble::Server => "server",
+        ModelTrouble::TooOften => "rate_limit",
+        ModelTrouble::Key => "auth",
+        ModelTrouble::Payment => "payment",
+        ModelTrouble::NoModel => "model",
+        ModelTrouble::TooLong => "context",
+        ModelTrouble::Unknown => "unknown",
+    })
 }
 
 /// A turn collects at most once, so its id names the collection.
@@ -137,11 +163,12 @@ impl Teller {
     ) {
         let mine = matches!(by, Actor::Client { id, .. } if *id == self.listener);
         let turn = Turn::new(id, at, mine, instruction);
+        let text = fit::shortened(&instruction.text, MAX_OUTPUT_BYTES);
         self.place.began(id);
         said.say::<wire::TurnStart>(&wire::TurnStartParams {
             turn_id: wire::TurnId(id.to_string()),
             session_id: self.session_id(),
-            instruction: instruction.text.clone(),
+            instruction: text.clone().into_owned(),
             timestamp: moment(at),
         });
         if mine {
@@ -155,8 +182,8 @@ impl Teller {
             });
         }
         said.say::<wire::HookPrePrompt>(&wire::HookPrePromptParams {
-            instruction: instruction.text.clone(),
-            mentioned_files: crate::prompt::mentioned_files(instruction),
+            instruction: text.into_owned(),
+            mentioned_files: fit::list(crate::prompt::mentioned_files(instruction), MAX_ARGUMENT_BYTES),
             timestamp: moment(at),
         });
         self.turn = Some(turn);
@@ -204,7 +231,7 @@ impl Teller {
         };
         said.say::<wire::HookStop>(&response);
         said.say::<wire::HookPostResponse>(&response);
-        turn.end_message(closing.reason == TurnEndReason::Aborted, at, said);
+        turn.end_last_message(closing.reason == TurnEndReason::Aborted, at, said);
         said.say::<wire::TurnEnd>(&wire::TurnEndParams::new(
             wire::TurnId(turn.id.to_string()),
             self.session_id(),
@@ -231,7 +258,7 @@ impl Teller {
             code: *code,
             message: message.clone(),
             recoverable: true,
-            error_type: None,
+            error_type: closing.error_type.map(str::to_owned),
             timestamp: moment(at),
         });
     }

@@ -21,7 +21,7 @@ const TABLE: &[(&str, Option<&str>)] = &[
     (r#"{"id":1,"method":"autohand.getState"}"#, Some("null -32600")),
     (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, Some("null -32600")),
     (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.unheardOf"}"#, Some("1 -32601 autohand.unheardOf")),
-    (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.goal.get"}"#, Some("1 -32601 autohand.goal.get")),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"autohand.goal.create"}"#, Some("1 -32601 autohand.goal.create")),
     (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#, Some("1 -32601 initialize")),
     (r#"{"jsonrpc":"2.0","id":1,"method":"getState"}"#, Some("1 -32601 getState")),
     (r#"{"jsonrpc":"2.0","id":"a","method":"autohand.prompt"}"#, Some("\"a\" -32602 message")),

@@ -14,7 +14,13 @@ async fn sessions_are_listed_and_read() {
     client.call("reset", json!({})).await;
     client.until("hook.sessionStart").await;
     client.text();
-    client.call("getHistory", json!({})).await;
+    let listed = client.call("getHistory", json!({})).await;
+    let status = |place: usize| listed["sessions"][place]["status"].clone();
+    assert_eq!(
+        (status(0), status(1)),
+        (json!("active"), json!("completed")),
+        "nobody is on the first one any more"
+    );
     client.call("getHistory", json!({"page": 2, "pageSize": 1})).await;
     client.call("getHistory", json!({"page": 9})).await;
     client.call("getSession", json!({"sessionId": first})).await;

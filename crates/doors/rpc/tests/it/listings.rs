@@ -17,6 +17,22 @@ async fn commands_models_and_tool_servers_are_listed() {
     assert_snapshot!(client.text());
 }
 
+/// Client libraries have typed calls for these, which fail on an error.
+#[tokio::test]
+async fn what_is_not_there_is_said_not_to_be() {
+    let world = world("").await;
+    let mut client = Client::start(&world).await;
+    client.call("getSupportedAgents", json!({})).await;
+    client.call("reloadPlugins", json!({})).await;
+    client.call("mcp.toggleServer", json!({"serverName": "any", "enabled": true})).await;
+    client.call("mcp.reconnectServer", json!({"serverName": "any"})).await;
+    client.call("mcp.setServers", json!({"servers": {}})).await;
+    client.call("goal.get", json!({})).await;
+    client.call("automode.status", json!({})).await;
+    client.call("getAccountInfo", json!({})).await;
+    assert_snapshot!(client.text());
+}
+
 #[tokio::test]
 async fn tools_are_listed_by_the_names_they_are_told_by() {
     let world = world("").await;
@@ -26,6 +42,10 @@ async fn tools_are_listed_by_the_names_they_are_told_by() {
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     for name in ["read_file", "write_file", "search_replace", "delete_path", "run_command", "list_tree"] {
         assert!(names.contains(&name), "{names:?}");
+    }
+    let told = registry.to_string();
+    for other in ["list_directory", "search_text", "edit_file", "delete_file"] {
+        assert!(!told.contains(other), "{other} in {told}");
     }
     assert!(tools.iter().all(|tool| tool["source"] == "builtin" && tool["description"] != ""));
     assert_eq!(registry["diagnostics"], json!([]));

@@ -52,19 +52,89 @@ async fn a_call_that_is_denied_is_not_told_as_started() {
     assert_snapshot!(client.text());
 }
 
+/// Another command is judged like any other; here it is one that no policy allows, since nothing runs in this world.
 #[tokio::test]
-async fn an_alternative_is_told_to_the_model() {
+async fn an_alternative_that_the_policy_denies_is_denied() {
     let world = world(&RUN.replace(
         "[[reply]]\n    parts = [{ text",
-        "[[reply]]\n    expect = \"mv build old\"\n    parts = [{ text",
+        "[[reply]]\n    expect = \"sudo rm\"\n    parts = [{ text",
     ))
     .await;
     let mut client = Client::start(&world).await;
     client.call("prompt", json!({"message": "Clean up"})).await;
     let id = client.until("permissionRequest").await["requestId"].clone();
-    let answer = json!({"requestId": id, "decision": "alternative", "alternative": "mv build old"});
+    let answer = json!({"requestId": id, "decision": "alternative", "alternative": "sudo rm -r build"});
     assert_eq!(client.call("permissionResponse", answer).await, json!({"success": true}));
-    assert_eq!(client.until("messageEnd").await["content"], "As you like.");
+    client.until("ping").await;
+    assert_snapshot!(client.text());
+}
+
+/// Another path: that file is written, and what is told of the call is what it became.
+#[tokio::test]
+async fn an_alternative_is_done_instead() {
+    let world = world(&WRITE.replace(
+        "[[reply]]\n    parts = [{ text",
+        "[[reply]]\n    expect = \"other.txt\"\n    parts = [{ text",
+    ))
+    .await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Write"})).await;
+    let id = client.until("permissionRequest").await["requestId"].clone();
+    // Clients may write a path in full.
+    let full = world.root().join("other.txt").display().to_string();
+    let answer = json!({"requestId": id, "decision": "alternative", "alternative": full});
+    client.call("permissionResponse", answer).await;
+    client.until("ping").await;
+    assert_snapshot!(client.text());
+    assert_eq!(world.read("other.txt"), "hello\n");
+    assert!(!world.root().join("new.txt").exists());
+}
+
+/// What cannot be replaced is not on offer, and whoever tries is told why. The question stays open.
+#[tokio::test]
+async fn an_alternative_to_what_is_no_command_and_no_path_is_not_taken() {
+    let script = r#"
+        [[reply]]
+        parts = [{ call = { tool = "apply_patch", arguments = { diff = """
+--- a/notes.txt
++++ b/notes.txt
+@@ -1,2 +1,2 @@
+-one
++ONE
+ two
+""" } } }]
+        [[reply]]
+        parts = [{ text = "Done." }]
+    "#;
+    let world = world(script).await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Shout"})).await;
+    let request = client.until("permissionRequest").await;
+    assert!(!request["options"].to_string().contains("alternative"), "{request}");
+    let answer =
+        json!({"requestId": request["requestId"], "decision": "alternative", "alternative": "x.txt"});
+    let refused = client.call("permissionResponse", answer).await;
+    assert_eq!(refused["success"], false);
+    assert!(refused["error"].as_str().unwrap().contains("allow or deny it"), "{refused}");
+    let empty = json!({"requestId": request["requestId"], "decision": "alternative", "alternative": ""});
+    assert_eq!(client.call("permissionResponse", empty).await["code"], -32602);
+    let allowed = json!({"requestId": request["requestId"], "allowed": true});
+    assert_eq!(client.call("permissionResponse", allowed).await, json!({"success": true}));
+    client.until("ping").await;
+    assert_eq!(world.read("notes.txt"), "ONE\ntwo\nthree\n");
+}
+
+/// What the tool does not understand leaves the question open.
+#[tokio::test]
+async fn an_alternative_that_is_no_command_is_told_as_such() {
+    let world = world(RUN).await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Clean up"})).await;
+    let id = client.until("permissionRequest").await["requestId"].clone();
+    let answer = json!({"requestId": id, "decision": "alternative", "alternative": "  "});
+    let refused = client.call("permissionResponse", answer).await;
+    assert_eq!(client.call("getState", json!({})).await["status"], "waiting_permission", "{refused}");
+    assert!(refused["success"] == false && refused["error"].is_string(), "{refused}");
 }
 
 #[tokio::test]
@@ -85,6 +155,24 @@ async fn only_what_can_be_remembered_is_on_offer() {
     let redirected = offered("make > log").await;
     assert!(!redirected.to_string().contains("deny_session"), "{redirected}");
     assert!(redirected.to_string().contains("allow_session"), "{redirected}");
+}
+
+/// What cannot be remembered holds once, and the answer says so.
+#[tokio::test]
+async fn an_answer_that_cannot_be_remembered_is_told_as_one_for_once() {
+    for (command, decision, answer) in [
+        ("ls -la; echo done", "allow_session", json!({"success": true, "decision": "allow_once"})),
+        ("ls -la; echo done", "deny_always_project", json!({"success": true, "decision": "deny_once"})),
+        ("ls -la; echo done", "allow_once", json!({"success": true})),
+        ("rm -r build", "deny_session", json!({"success": true})),
+    ] {
+        let world = world(&RUN.replace("rm -r build", command)).await;
+        let mut client = Client::start(&world).await;
+        client.call("prompt", json!({"message": "Clean up"})).await;
+        let id = client.until("permissionRequest").await["requestId"].clone();
+        let told = client.call("permissionResponse", json!({"requestId": id, "decision": decision})).await;
+        assert_eq!(told, answer, "{decision} for {command}");
+    }
 }
 
 /// An answer for the session is not asked for again in it.

@@ -46,6 +46,42 @@ async fn a_batch_that_is_accepted_whole() {
     assert_eq!(world.read("new.txt"), "hello\n");
 }
 
+/// Changes a file and then says nothing for ever.
+const CHANGE_AND_HANG: &str = r#"
+    [[reply]]
+    parts = [{ call = { tool = "write_file", arguments = { path = "new.txt", content = "hello\n" } } }]
+    [[reply]]
+    parts = [{ text = "So far" }, { hang = true }]
+"#;
+
+/// Whatever ends a turn ends its collection first, and nothing of it is written.
+#[tokio::test]
+async fn a_turn_that_is_cut_closes_its_batch_first() {
+    for leaves in [false, true] {
+        let world = builder().start(CHANGE_AND_HANG).await;
+        let launch = Launch { preview: true, ..Launch::new(world.root()) };
+        let mut client = Client::launch(&world, launch).await;
+        client.call("prompt", json!({"message": "Change things"})).await;
+        client.until("changesBatchUpdate").await;
+        client.until("messageUpdate").await;
+        client.text();
+        let last = if leaves {
+            client.close().await;
+            assert_eq!(client.until_over().await.code, 0);
+            "agentEnd"
+        } else {
+            assert_eq!(client.call("abort", json!({})).await, json!({"success": true}));
+            client.until("ping").await;
+            "turnEnd"
+        };
+        let told = client.text();
+        let place = |word: &str| told.find(word).unwrap_or_else(|| panic!("no {word}: {told}"));
+        assert!(place("changesBatchEnd") < place("turnEnd"), "{told}");
+        assert!(place("turnEnd") <= place(last), "{told}");
+        assert!(!world.root().join("new.txt").exists());
+    }
+}
+
 #[tokio::test]
 async fn a_batch_of_which_some_is_accepted() {
     let (world, mut client, batch) = offered().await;
@@ -107,12 +143,16 @@ async fn some_hunks_of_a_change_can_be_accepted() {
 }
 
 #[tokio::test]
-async fn a_file_that_changed_meanwhile_keeps_the_batch_out() {
+async fn a_file_that_changed_meanwhile_keeps_no_other_change_out() {
     let (world, mut client, batch) = offered().await;
     client.text();
     std::fs::write(world.root().join("notes.txt"), "something else\n").unwrap();
     client.call("changesDecision", json!({"batchId": batch, "action": "accept_all"})).await;
+    client.until("hook.fileModified").await;
     assert_snapshot!(client.text());
+    assert_eq!(world.read("notes.txt"), "something else\n");
+    assert_eq!(world.read("new.txt"), "hello\n");
+    client.turn("/undo").await;
     assert!(!world.root().join("new.txt").exists());
 }
 

@@ -1,8 +1,8 @@
 //! Another session on the same connection.
 
 use insta::assert_snapshot;
-use loggia_domain::{Abilities, Preset, Role, SessionId};
-use loggia_rpc::{Launch, StartWith};
+use loggia_domain::{Abilities, ModelMessage, OwnInstructions, Preset, Role, SessionId, SessionQuery};
+use loggia_rpc::{Approvals, Launch, StartWith};
 use serde_json::json;
 
 use crate::support::{Client, world};
@@ -65,6 +65,56 @@ async fn a_launch_may_name_a_session_or_want_the_latest() {
     }
 }
 
+/// Work goes on with a copy, and what was copied stays as it was.
+#[tokio::test]
+async fn a_launch_may_want_a_copy_of_a_session() {
+    let world = world("[[reply]]\nrepeat = true\nparts = [{ text = \"Hello.\" }]").await;
+    let mut first = Client::start(&world).await;
+    first.turn("Hello?").await;
+    let id: SessionId =
+        first.call("getState", json!({})).await["sessionId"].as_str().unwrap().parse().unwrap();
+    let last = world.engine.session(id).await.unwrap().last_seq;
+    for from in [Some(id), None] {
+        let launch = Launch { session: StartWith::Fork(from), ..Launch::new(world.root()) };
+        let mut client = Client::launch(&world, launch).await;
+        assert!(client.text().contains("hook.sessionStart {\"sessionType\":\"resume\""));
+        let state = client.call("getState", json!({})).await;
+        assert_ne!(state["sessionId"], id.to_string());
+        assert_eq!(state["messageCount"], 2);
+        client.turn("And now?").await;
+        assert_eq!(client.call("getState", json!({})).await["messageCount"], 4);
+        let copy: SessionId = state["sessionId"].as_str().unwrap().parse().unwrap();
+        let copied = world.engine.state(copy).await.unwrap().opened.forked_from.unwrap().0;
+        assert_eq!(copied, id);
+        assert_eq!(world.engine.session(id).await.unwrap().last_seq, last);
+        client.close().await;
+        client.until_over().await;
+        // So that the latest is again the first.
+        world.engine.delete_session(copy).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_copy_that_cannot_be_worked_on_is_not_left_behind() {
+    let world = world("").await;
+    // Without any session there is nothing to copy, and a new one begins.
+    let launch = Launch { session: StartWith::Fork(None), ..Launch::new(world.root()) };
+    let mut client = Client::launch(&world, launch).await;
+    assert!(client.text().contains("hook.sessionStart {\"sessionType\":\"startup\""));
+    client.close().await;
+    client.until_over().await;
+    let left_alone = world.open(Preset::Full).await;
+    let launch = Launch { session: StartWith::Fork(Some(SessionId::new())), ..Launch::new(world.root()) };
+    let mut client = Client::raw(&world, Ok(launch));
+    assert!(client.line().await["error"]["code"].is_number());
+    client.close().await;
+    assert_eq!(client.until_over().await.code, 1);
+    let query = SessionQuery { workspace: None, limit: 10, cursor: None };
+    let left: Vec<SessionId> =
+        world.engine.sessions(query).await.unwrap().items.iter().map(|session| session.id).collect();
+    assert_eq!(left, [left_alone]);
+}
+
 /// Who comes in the middle hears what is under way, with the question in full.
 #[tokio::test]
 async fn who_comes_to_a_running_turn_hears_what_is_under_way() {
@@ -83,27 +133,20 @@ async fn who_comes_to_a_running_turn_hears_what_is_under_way() {
     assert_eq!(world.read("new.txt"), "hello\n");
 }
 
-/// What was asked for when the agent was started holds in every session it goes on with, or it does not go on with it.
+/// What was asked for when the agent was started holds in every session it goes on with, for this client's turns.
 #[tokio::test]
-async fn a_session_that_allows_more_is_not_gone_on_with() {
-    let world = world("").await;
-    let (free, careful) = (world.open(Preset::Full).await, world.open(Preset::ReadOnly).await);
-    let launch =
-        |preset, session| Launch { preset, session: StartWith::Resume(session), ..Launch::new(world.root()) };
-    let mut client = Client::raw(&world, Ok(launch(Some(Preset::ReadOnly), free)));
-    let refused = client.line().await;
-    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32603), &json!(null)));
-    client.close().await;
-    assert_eq!(client.until_over().await.code, 1);
-    let mut client = Client::launch(&world, launch(Some(Preset::ReadOnly), careful)).await;
-    client.call("getState", json!({})).await;
-    let mut client = Client::start(&world).await;
-    assert_eq!(client.call("planModeSet", json!({"enabled": true})).await, json!({"success": true}));
-    let attached = client.call("session.attach", json!({"sessionId": free.to_string()})).await;
-    assert_eq!(attached["success"], false);
-    assert_eq!(client.call("planModeSet", json!({"enabled": false})).await, json!({"success": true}));
-    let attached = client.call("session.attach", json!({"sessionId": free.to_string()})).await;
-    assert_eq!(attached["success"], true);
+async fn a_restriction_holds_in_a_session_that_allows_more() {
+    let world = world(&crate::permissions::WRITE.repeat(2)).await;
+    let free = world.open(Preset::Full).await;
+    let approvals = Approvals::default().reading_only();
+    let launch = Launch { approvals, session: StartWith::Resume(free), ..Launch::new(world.root()) };
+    let mut client = Client::launch(&world, launch).await;
+    client.turn("Write").await;
+    assert!(!world.root().join("new.txt").exists());
+    let player = world.join(free, "alice", Role::Drive, Abilities::default()).await;
+    player.prompt("Write").await.unwrap();
+    client.until("ping").await;
+    assert_eq!(world.read("new.txt"), "hello\n");
 }
 
 /// Editors start an agent for every window; a session in which nothing was said is of no use to anybody.
@@ -161,4 +204,32 @@ async fn the_latest_session_is_one_in_which_something_was_said() {
     let launch = Launch { session: StartWith::Latest, ..Launch::new(world.root()) };
     let mut client = Client::launch(&world, launch).await;
     assert_eq!(client.call("getState", json!({})).await["sessionId"], used.to_string());
+}
+
+/// What a client was started with is told to the model of every session it begins or goes on with.
+#[tokio::test]
+async fn the_model_is_told_what_the_client_was_started_with() {
+    let world = world("[[reply]]\nrepeat = 3\nparts = [{ text = \"Oui.\" }]").await;
+    let instructions = OwnInstructions {
+        instead: Some("You are a parrot.".to_owned()),
+        added: Some("Answer in French.".to_owned()),
+    };
+    let launch = Launch { instructions, ..Launch::new(world.root()) };
+    let mut client = Client::launch(&world, launch).await;
+    client.turn("One").await;
+    let session = client.call("getState", json!({})).await["sessionId"].as_str().unwrap().parse().unwrap();
+    client.call("reset", json!({})).await;
+    client.turn("Two").await;
+    client.close().await;
+    client.until_over().await;
+    // The session keeps it for whoever goes on with it.
+    let launch = Launch { session: StartWith::Resume(session), ..Launch::new(world.root()) };
+    let mut client = Client::launch(&world, launch).await;
+    client.turn("Three").await;
+    let requests = world.model.requests();
+    assert_eq!(requests.len(), 3);
+    for request in requests {
+        let ModelMessage::System(told) = &request.messages[0] else { panic!("{request:?}") };
+        assert!(told.starts_with("You are a parrot.") && told.ends_with("Answer in French."), "{told}");
+    }
 }

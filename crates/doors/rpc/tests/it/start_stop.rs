@@ -153,7 +153,8 @@ async fn other_failures_to_start_have_codes_of_their_own() {
         (Ok(resumed), -32010),
     ] {
         let mut client = Client::raw(&world, launch);
-        assert_eq!(client.line().await["error"]["code"], code);
+        let error = client.line().await["error"].clone();
+        assert_eq!((&error["code"], &error["data"]["kind"]), (&json!(code), &json!("initialization_failed")));
         client.close().await;
         assert_eq!(client.until_over().await.code, 1);
     }

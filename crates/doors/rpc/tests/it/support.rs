@@ -129,6 +129,14 @@ impl Client {
         text
     }
 
+    /// The next line as it is, of those read already first.
+    pub(crate) async fn heard(&mut self) -> String {
+        match self.early.pop_front() {
+            Some(message) => message.to_string(),
+            None => self.bytes_line().await,
+        }
+    }
+
     /// Hears until a notification comes; gives what it says.
     pub(crate) async fn until(&mut self, method: &str) -> Value {
         let deadline = tokio::time::Instant::now() + PATIENCE;

@@ -1,15 +1,19 @@
 //! Whole turns, as a client hears them.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use insta::assert_snapshot;
 use loggia_domain::ModelMessage;
+use loggia_protocol_autohand::limits::CLIENT_LINE_BYTES;
 use loggia_rpc::{EndOfTurn, Launch, serve};
 use loggia_testkit::Writes;
 use loggia_tests::Write;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Client, parts, world};
+use crate::support::{Client, builder, parts, world};
 
 const ANSWER: &str = r#"
     context_tokens = 10000
@@ -104,6 +108,27 @@ async fn a_model_that_fails_ends_its_turn_and_not_the_session() {
     assert_snapshot!(client.text());
 }
 
+/// Clients wait for a message's end before the turn's, also if the model never said a word.
+#[tokio::test]
+async fn a_turn_that_is_cut_before_the_first_word_has_an_empty_message() {
+    let world = world(
+        r#"
+        [[reply]]
+        parts = [{ error = { kind = "permanent", message = "the key is wrong" } }]
+        [[reply]]
+        parts = [{ hang = true }]
+    "#,
+    )
+    .await;
+    let mut client = Client::start(&world).await;
+    client.turn("First").await;
+    client.call("prompt", json!({"message": "Second"})).await;
+    client.until("hook.prePrompt").await;
+    client.call("abort", json!({})).await;
+    client.until("ping").await;
+    assert_snapshot!(client.text());
+}
+
 #[tokio::test]
 async fn an_abort_in_the_middle_of_a_reply() {
     let world = world("[[reply]]\nparts = [{ text = \"So far\" }, { hang = true }]").await;
@@ -115,6 +140,24 @@ async fn an_abort_in_the_middle_of_a_reply() {
     client.call("abort", json!({})).await;
     client.call("getState", json!({})).await;
     assert_snapshot!(client.text());
+}
+
+/// The second one comes while the first is carried out, or after it: both are answered, and the turn ends once.
+#[tokio::test]
+async fn two_aborts_are_both_answered_and_the_turn_ends_once() {
+    let world = world("[[reply]]\nparts = [{ text = \"So far\" }, { hang = true }]").await;
+    let mut client = Client::start(&world).await;
+    client.call("prompt", json!({"message": "Go on for ever"})).await;
+    client.until("messageUpdate").await;
+    let (first, second) = (client.say("abort", json!({})).await, client.say("abort", json!({})).await);
+    for id in [first, second] {
+        assert_eq!(client.answer(id).await, json!({"success": true}));
+    }
+    client.until("ping").await;
+    client.call("getState", json!({})).await;
+    let told = client.text();
+    assert_eq!(told.matches("turnEnd").count(), 1, "{told}");
+    assert_eq!(told.matches("messageEnd").count(), 1, "{told}");
 }
 
 #[tokio::test]
@@ -193,6 +236,104 @@ async fn a_long_reply_comes_whole() {
         }
     }
     assert_eq!(deltas, "tok ".repeat(5000));
+}
+
+/// Python's streams read no longer line, and the session is lost with it.
+#[tokio::test]
+async fn what_is_told_fits_into_the_line_of_every_client() {
+    let long = "\u{e9}\\n".repeat(40_000);
+    let file = "line with \"quotes\"\n".repeat(10_000);
+    let script = format!(
+        r#"
+        [[reply]]
+        parts = [{{ thought = "{long}" }}, {{ text = "{long}" }}, {{ call = {{ tool = "read_file", arguments = {{ path = "long.txt" }} }} }}, {{ call = {{ tool = "write_file", arguments = {{ path = "new.txt", content = "{long}" }} }} }}]
+        [[reply]]
+        parts = [{{ text = "Done." }}]
+    "#
+    );
+    let world = builder().file("long.txt", file).start(&script).await;
+    let mut client = Client::start(&world).await;
+    let message = "x".repeat(100_000);
+    let prompt = json!({"message": message, "stopWhen": {"mode": "host"}});
+    assert_eq!(client.call("prompt", prompt).await, json!({"success": true}));
+    let (mut seen, mut deltas, mut thoughts) = (BTreeSet::new(), String::new(), String::new());
+    while !seen.contains("turnEnd") {
+        let line = client.heard().await;
+        let notice: Value = serde_json::from_str(&line).unwrap();
+        let Some(method) = notice["method"].as_str() else { continue };
+        let (method, params) = (method.trim_start_matches("autohand."), &notice["params"]);
+        let whole = method == "messageEnd";
+        assert!(whole || line.len() <= CLIENT_LINE_BYTES, "{method} has {} bytes", line.len());
+        match method {
+            "messageUpdate" if !seen.contains("toolStart") => {
+                deltas += params["delta"].as_str().unwrap();
+                thoughts += params["thought"].as_str().unwrap_or_default();
+            }
+            "permissionRequest" => {
+                client
+                    .say("permissionResponse", json!({"requestId": params["requestId"], "allowed": true}))
+                    .await;
+            }
+            "stepEnd" => {
+                assert!(params["step"]["toolResults"][0]["output"].as_str().unwrap().contains("more bytes"));
+                client.say("stepDecision", json!({"stepId": params["stepId"], "stop": false})).await;
+            }
+            "toolEnd" if params["toolName"] == "read_file" => {
+                assert!(params["output"].as_str().unwrap().contains("more bytes"), "{line}");
+            }
+            _ => {}
+        }
+        seen.insert(method.to_owned());
+    }
+    let told = "\u{e9}\n".repeat(40_000);
+    assert!(deltas == told && thoughts == told, "the pieces are the reply");
+    assert!(
+        seen.is_superset(
+            &["toolStart", "hook.preTool", "hook.postTool", "toolEnd", "stepEnd", "permissionRequest"]
+                .map(str::to_owned)
+                .into()
+        ),
+        "{seen:?}"
+    );
+    assert_eq!(world.read("new.txt"), told);
+}
+
+#[tokio::test]
+async fn a_reply_is_told_in_few_updates_where_that_is_wanted() {
+    let script = "[[reply]]\nparts = [{ tokens = { count = 2000, text = \"tok \" } }]";
+    for (merge_updates, most) in [(Duration::from_secs(5), 4), (Duration::ZERO, 2000)] {
+        let world = world(script).await;
+        let launch = Launch { merge_updates, ..Launch::new(world.root()) };
+        let mut client = Client::launch(&world, launch).await;
+        client.call("prompt", json!({"message": "x"})).await;
+        let (mut updates, mut deltas) = (0, String::new());
+        loop {
+            let notice: Value = serde_json::from_str(&client.heard().await).unwrap();
+            match notice["method"].as_str() {
+                Some("autohand.messageUpdate") => {
+                    updates += 1;
+                    deltas += notice["params"]["delta"].as_str().unwrap();
+                }
+                Some("autohand.messageEnd") => break,
+                _ => {}
+            }
+        }
+        assert_eq!(deltas, "tok ".repeat(2000));
+        assert!(updates <= most, "{updates}");
+    }
+}
+
+/// What is held back comes by itself when its time is over.
+#[tokio::test]
+async fn a_merged_reply_does_not_wait_for_its_end() {
+    let world = world("[[reply]]\nparts = [{ text = \"So \" }, { text = \"far\" }, { hang = true }]").await;
+    let launch = Launch { merge_updates: Duration::from_millis(20), ..Launch::new(world.root()) };
+    let mut client = Client::launch(&world, launch).await;
+    client.call("prompt", json!({"message": "x"})).await;
+    let mut deltas = String::new();
+    while deltas != "So far" {
+        deltas += client.until("messageUpdate").await["delta"].as_str().unwrap();
+    }
 }
 
 #[tokio::test]
