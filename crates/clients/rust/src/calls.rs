@@ -6,10 +6,13 @@ mod access;
 mod daemon;
 mod index;
 mod models;
+mod plugins;
 mod sessions;
+mod tasks;
 mod transfer;
 mod workspaces;
 
+pub use tasks::Browse;
 pub use transfer::Export;
 
 /// Which part of a long listing.

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use loggia_domain::{SessionId, WorkspaceId};
+use loggia_domain::{SessionId, TaskId, WorkspaceId};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error};
 
@@ -22,6 +22,10 @@ pub(crate) struct SessionPath(pub(crate) SessionId);
 /// The workspace a path names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WorkspacePath(pub(crate) WorkspaceId);
+
+/// The task a path names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TaskPath(pub(crate) TaskId);
 
 /// A query, as a type.
 #[derive(Debug)]
@@ -67,6 +71,14 @@ impl<S: Send + Sync> FromRequestParts<S> for WorkspacePath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         named(parts, state, "workspace").await.map(Self)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for TaskPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        named(parts, state, "task").await.map(Self)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use loggia_domain::{BoxFuture, Finding, ModelCatalogue};
+use loggia_domain::{BoxFuture, Finding, ModelCatalogue, PluginDesk};
 use loggia_engine::{Engine, IndexFinder};
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +34,8 @@ pub struct Parts {
     pub models: Arc<dyn ModelCatalogue>,
     /// Finds the index of a workspace: the same the engine uses.
     pub index: IndexFinder,
+    /// Looks after plugins.
+    pub plugins: Arc<dyn PluginDesk>,
     /// Looks at what only whoever started the daemon knows: directories, the sandbox, programs.
     pub examine: Examine,
     /// Ends every stream with a last word; cancelled by whoever stops the daemon, or by `POST /v1/stop`.

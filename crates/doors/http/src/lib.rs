@@ -35,7 +35,7 @@ mod to_wire;
 pub use auth::tokens::TokenError;
 pub use door::{Door, DoorError, Examine, Parts, Settings, Traffic, examine_nothing};
 pub use identity::{Identity, Proof};
-pub use listen::{Listener, SlowBody, Tls, TlsError, accept_local};
+pub use listen::{Listener, SlowBody, Tls, TlsError, accept_local, is_welcome};
 pub use page::page_code_name;
 pub use peer::Peer;
 pub use stream::Timing;

@@ -34,7 +34,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use accept::accept_local;
+pub use accept::{accept_local, is_welcome};
 pub use pace::SlowBody;
 pub use tls::{Tls, TlsError};
 

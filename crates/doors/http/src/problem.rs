@@ -6,6 +6,7 @@
 //! telling anybody what they may not see.
 
 mod engine;
+mod task;
 
 use std::num::NonZeroU64;
 

@@ -15,13 +15,17 @@ pub(crate) mod metrics;
 pub(crate) mod models;
 pub(crate) mod page;
 pub(crate) mod pairing;
+pub(crate) mod plugins;
 pub(crate) mod policy;
 pub(crate) mod search;
 mod session_body;
 pub(crate) mod sessions;
 pub(crate) mod stop;
+pub(crate) mod task_body;
+pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod transfer;
+pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod workspaces;
 

@@ -22,6 +22,8 @@ impl Door {
         Router::new()
             .merge(server())
             .merge(workspaces())
+            .merge(plugins())
+            .merge(tasks())
             .merge(sessions())
             .merge(contract())
             .merge(page::routes())
@@ -59,7 +61,10 @@ fn workspaces() -> Router<Arc<Inner>> {
         .route("/v1/workspaces", get(rest::workspaces::list))
         .route("/v1/workspaces/register", post(rest::workspaces::register))
         .route("/v1/workspaces/{workspace_id}", get(rest::workspaces::one))
-        .route("/v1/workspaces/{workspace_id}/trust", post(rest::workspaces::trust))
+        .route(
+            "/v1/workspaces/{workspace_id}/trust",
+            get(rest::trust::report).post(rest::trust::give).delete(rest::trust::take),
+        )
         .route("/v1/workspaces/{workspace_id}/policy", get(rest::policy::get).put(rest::policy::put))
         .route("/v1/workspaces/{workspace_id}/policy/check", post(rest::policy::check))
         .route("/v1/workspaces/{workspace_id}/index/status", get(rest::index::status))
@@ -67,6 +72,36 @@ fn workspaces() -> Router<Arc<Inner>> {
         .route("/v1/workspaces/{workspace_id}/index/refresh", post(rest::index::refresh))
         .route("/v1/workspaces/{workspace_id}/index/incremental", post(rest::index::incremental))
         .route("/v1/workspaces/{workspace_id}/search", get(rest::search::search))
+}
+
+fn plugins() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/v1/plugins", get(rest::plugins::list))
+        .route("/v1/plugins/install", post(rest::plugins::install))
+        .route("/v1/plugins/{plugin}", get(rest::plugins::one).delete(rest::plugins::remove))
+        .route("/v1/plugins/{plugin}/enable", post(rest::plugins::enable))
+        .route("/v1/plugins/{plugin}/disable", post(rest::plugins::disable))
+        .route("/v1/plugins/{plugin}/validate", post(rest::plugins::validate))
+}
+
+fn tasks() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/v1/tasks", get(rest::tasks::list).post(rest::tasks::start))
+        .route("/v1/tasks/auto", post(rest::tasks::auto))
+        .route("/v1/tasks/browse", get(rest::tasks::browse))
+        .route("/v1/tasks/{task_id}", get(rest::tasks::one))
+        .route("/v1/tasks/{task_id}/plan", post(rest::tasks::plan))
+        .route("/v1/tasks/{task_id}/implement", post(rest::tasks::implement))
+        .route("/v1/tasks/{task_id}/review", post(rest::tasks::review))
+        .route("/v1/tasks/{task_id}/resume", post(rest::tasks::resume))
+        .route("/v1/tasks/{task_id}/finish", post(rest::tasks::finish))
+        .route("/v1/tasks/{task_id}/abandon", post(rest::tasks::abandon))
+        .route("/v1/tasks/{task_id}/note", post(rest::tasks::note))
+        .route("/v1/tasks/{task_id}/answer", post(rest::tasks::answer))
+        .route("/v1/tasks/{task_id}/metadata", post(rest::tasks::set_metadata))
+        .route("/v1/tasks/{task_id}/undo", post(rest::tasks::undo))
+        .route("/v1/tasks/{task_id}/redo", post(rest::tasks::redo))
+        .route("/v1/tasks/{task_id}/override", post(rest::tasks::override_guard))
 }
 
 fn sessions() -> Router<Arc<Inner>> {

@@ -36,14 +36,6 @@ impl Client {
         self.ask(Ask::get(&["v1", "workspaces", &id.0])).await
     }
 
-    /// Lets the workspace's own files loosen the policy and name programs.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn trust_workspace(&self, id: &WorkspaceId) -> Result<Workspace, Error> {
-        self.ask(Ask::post(&["v1", "workspaces", &id.0, "trust"])).await
-    }
-
     /// The workspace's policy.
     ///
     /// # Errors

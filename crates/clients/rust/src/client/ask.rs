@@ -23,6 +23,9 @@ use crate::error::{Error, Refusal};
 /// How long an answer may take: undoing a change of thousands of files is the slowest thing that can be asked.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(120);
 
+/// How long an answer may take that waits for agents and people: longer than anybody leaves a step alone.
+const LONG_DEADLINE: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// The largest answer: a page of events that each carry a large patch.
 const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 
@@ -43,6 +46,7 @@ pub(crate) struct Ask {
     headers: HeaderMap,
     body: Bytes,
     queried: bool,
+    deadline: Duration,
 }
 
 impl Ask {
@@ -69,7 +73,14 @@ impl Ask {
             target.push('/');
             escape(segment, &mut target);
         }
-        Self { method, target, headers: HeaderMap::new(), body: Bytes::new(), queried: false }
+        Self {
+            method,
+            target,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            queried: false,
+            deadline: ANSWER_DEADLINE,
+        }
     }
 
     /// With a parameter in the query, if it has a value.
@@ -124,6 +135,11 @@ impl Client {
         })
     }
 
+    /// The same, with an answer that may wait for agents and people.
+    pub(crate) async fn ask_long<B: DeserializeOwned>(&self, ask: Ask) -> Result<B, Error> {
+        self.ask(Ask { deadline: LONG_DEADLINE, ..ask }).await
+    }
+
     /// Asks for text.
     pub(crate) async fn ask_text(&self, ask: Ask) -> Result<String, Error> {
         let (status, body) = self.whole(ask).await?;
@@ -137,12 +153,13 @@ impl Client {
     }
 
     async fn whole(&self, ask: Ask) -> Result<(StatusCode, Bytes), Error> {
+        let deadline = ask.deadline;
         let answer = async {
             let response = self.open(ask).await?;
             let status = response.status();
             Ok((status, read(response.into_body(), MAX_ANSWER_BYTES).await?))
         };
-        in_time(answer).await
+        in_time(deadline, answer).await
     }
 
     /// Asks, and leaves the body of a good answer unread.
@@ -165,7 +182,9 @@ impl Client {
             value.set_sensitive(true);
             request.headers_mut().insert(AUTHORIZATION, value);
         }
-        in_time(async { self.http.request(request).await.map_err(|error| self.failed(error)) }).await
+        let deadline = ask.deadline;
+        in_time(deadline, async { self.http.request(request).await.map_err(|error| self.failed(error)) })
+            .await
     }
 
     /// What a failure below HTTP means.
@@ -198,8 +217,8 @@ fn of_certificate(error: &rustls::CertificateError) -> String {
     }
 }
 
-async fn in_time<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    tokio::time::timeout(ANSWER_DEADLINE, work).await.unwrap_or(Err(Error::TimedOut(ANSWER_DEADLINE)))
+async fn in_time<T>(deadline: Duration, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    tokio::time::timeout(deadline, work).await.unwrap_or(Err(Error::TimedOut(deadline)))
 }
 
 /// What a bad answer says.
@@ -207,7 +226,7 @@ pub(crate) async fn refusal(response: Response<Incoming>) -> Error {
     let status = response.status().as_u16();
     let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
     let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(MAX_RETRY_AFTER));
-    let body = match in_time(read(response.into_body(), MAX_PROBLEM_BYTES)).await {
+    let body = match in_time(ANSWER_DEADLINE, read(response.into_body(), MAX_PROBLEM_BYTES)).await {
         Ok(body) => body,
         Err(error) => return error,
     };

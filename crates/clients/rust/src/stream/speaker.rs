@@ -89,7 +89,12 @@ impl Speaker {
         message: impl Into<String>,
         context: Option<EditorContext>,
     ) -> Result<(), NotSent> {
-        self.say(&ClientMessage::UserMessage(UserMessage { message: message.into(), context })).await
+        self.say(&ClientMessage::UserMessage(UserMessage {
+            message: message.into(),
+            context,
+            read_only: false,
+        }))
+        .await
     }
 
     /// Answers a question with yes or no. The whole [`ApprovalResponse`] says more.

@@ -61,13 +61,21 @@ pub(super) const LINES: &str = "application/x-ndjson";
 /// The ids the server makes: a prefix and a UUID in plain hexadecimal.
 pub(super) const WORKSPACE_ID: &str = "^ws_[0-9a-f]{32}$";
 pub(super) const SESSION_ID: &str = "^ses_[0-9a-f]{32}$";
+pub(super) const TASK_ID: &str = "^[0-9a-f]{8}$";
 pub(super) const TOKEN_ID: &str = "^tok_[0-9a-f]{32}$";
 
 const LIMIT: Query = query("limit", "How many at most; the server may give fewer.", Holds::Number(1));
 const CURSOR: Query = query("cursor", "Where the page begins: a page's `next_cursor`.", Holds::Text(0));
 const AFTER: Query = query("after", "The number of the last event that is known already.", Holds::Number(0));
 const OF_WORKSPACE: Query = query("workspace_id", "Only those of this workspace.", Holds::Id(WORKSPACE_ID));
+const SEEN_FROM: Query =
+    query("workspace_id", "As this workspace sees them; the user's own otherwise.", Holds::Id(WORKSPACE_ID));
 const INTO: Query = query("workspace_id", "Where it shall work.", Holds::Id(WORKSPACE_ID)).needed();
+const HERE: Query = query("workspace_id", "As this workspace sees it.", Holds::Id(WORKSPACE_ID)).needed();
+const REFERENCE: Query =
+    query("reference", "Where to look: a scheme, as in `link` or `link:`.", Holds::Text(1)).needed();
+const STATUS: Query = query("status", "Only items that are so far.", Holds::Text(1));
+const TAG: Query = query("tag", "Only items with these words, with commas between them.", Holds::Text(1));
 const WORDS: Query = query("q", "What to look for.", Holds::Text(1)).needed();
 const KIND: Query = query("kind", "How to look.", Holds::Words(&["symbol", "text", "vector"]));
 const IF_MATCH: Query =
@@ -143,11 +151,60 @@ pub(super) const FACTS: &[Facts] = &[
         "What the policy would say to something",
     ),
     get("/v1/workspaces/{workspace_id}/search", "search", "Places in the code").query(&[WORDS, KIND, LIMIT]),
+    get("/v1/workspaces/{workspace_id}/trust", "getTrustReport", "What trusting the workspace would mean"),
     post(
         "/v1/workspaces/{workspace_id}/trust",
         "trustWorkspace",
-        "Lets the workspace's own files loosen its policy",
+        "Lets the workspace's own files loosen its policy and name programs, for good or for one run",
+    )
+    .optional_body()
+    .bad(&[409]),
+    delete("/v1/workspaces/{workspace_id}/trust", "distrustWorkspace", "Trusts the workspace no longer")
+        .good(&[204])
+        .bad(&[409]),
+    get("/v1/plugins", "listPlugins", "The plugins there are; none is started")
+        .query(&[SEEN_FROM])
+        .bad(&[404]),
+    post("/v1/plugins/install", "installPlugin", "Fetches a plugin, without enabling it")
+        .good(&[201])
+        .bad(&[404, 409]),
+    get("/v1/plugins/{plugin}", "getPlugin", "A plugin").query(&[SEEN_FROM]),
+    delete("/v1/plugins/{plugin}", "removePlugin", "Deletes a plugin's directory")
+        .good(&[204])
+        .query(&[SEEN_FROM])
+        .bad(&[409]),
+    post("/v1/plugins/{plugin}/enable", "enablePlugin", "Lets a plugin run").optional_body().bad(&[409]),
+    post("/v1/plugins/{plugin}/disable", "disablePlugin", "Lets a plugin run no longer")
+        .optional_body()
+        .bad(&[409]),
+    post("/v1/plugins/{plugin}/validate", "validatePlugin", "Tries whether a plugin starts and answers")
+        .optional_body()
+        .bad(&[409]),
+    get("/v1/tasks", "listTasks", "Tasks, newest first").query(&[OF_WORKSPACE]),
+    post("/v1/tasks", "startTask", "Starts a task; no agent runs").good(&[201]).bad(&[404, 409]),
+    post("/v1/tasks/auto", "autoTask", "Does a task from beginning to end, or goes on with it")
+        .good(&[200, 202])
+        .bad(&[404, 409]),
+    get("/v1/tasks/browse", "browseTasks", "What there is to do, as a provider tells it")
+        .query(&[HERE, REFERENCE, STATUS, TAG, LIMIT, CURSOR])
+        .bad(&[404, 409, 422]),
+    get("/v1/tasks/{task_id}", "getTask", "A task"),
+    step("/v1/tasks/{task_id}/plan", "planTask", "Has an agent write the next specification"),
+    step("/v1/tasks/{task_id}/implement", "implementTask", "Has an agent do what the specification says"),
+    step("/v1/tasks/{task_id}/review", "reviewTask", "Has an agent look at what was done"),
+    step("/v1/tasks/{task_id}/resume", "resumeTask", "Goes on with what was cut, or asks again who holds it"),
+    step(
+        "/v1/tasks/{task_id}/finish",
+        "finishTask",
+        "Checks the work, brings it where it belongs, and ends it",
     ),
+    post("/v1/tasks/{task_id}/abandon", "abandonTask", "Gives a task up").optional_body(),
+    post("/v1/tasks/{task_id}/note", "noteTask", "Adds a note, which agents read in the next steps"),
+    post("/v1/tasks/{task_id}/answer", "answerTask", "Answers the question of a task"),
+    post("/v1/tasks/{task_id}/metadata", "setTaskMetadata", "States a fact for guards, or takes it back"),
+    post("/v1/tasks/{task_id}/undo", "undoTask", "Goes back by some checkpoints").optional_body(),
+    post("/v1/tasks/{task_id}/redo", "redoTask", "Goes forth again").optional_body(),
+    post("/v1/tasks/{task_id}/override", "overrideTask", "Goes past the guard that holds a task back"),
     post("/v1/pair/start", "startPairing", "A code to type into a new client"),
     post("/v1/pair", "pair", "Trades a code for a token").bad(&[409]),
     post("/v1/page/code", "createPageCode", "A code with which a browser can open the page").optional_body(),
@@ -187,6 +244,11 @@ const fn get(path: &'static str, id: &'static str, summary: &'static str) -> Fac
 
 const fn post(path: &'static str, id: &'static str, summary: &'static str) -> Facts {
     Facts::new(Verb::Post, path, id, summary)
+}
+
+/// A step of a task: done at the end of the answer, or begun.
+const fn step(path: &'static str, id: &'static str, summary: &'static str) -> Facts {
+    post(path, id, summary).good(&[200, 202]).optional_body()
 }
 
 const fn put(path: &'static str, id: &'static str, summary: &'static str) -> Facts {

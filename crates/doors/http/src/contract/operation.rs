@@ -15,7 +15,7 @@ use utoipa::openapi::{
 };
 
 use super::TOKEN;
-use super::facts::{Facts, Holds, Query, SESSION_ID, TOKEN_ID, WORKSPACE_ID};
+use super::facts::{Facts, Holds, Query, SESSION_ID, TASK_ID, TOKEN_ID, WORKSPACE_ID};
 use crate::page;
 
 const JSON: &str = "application/json";
@@ -100,7 +100,7 @@ fn tag(path: &str) -> &str {
     match path.split('/').nth(2) {
         Some("pair" | "page") => "tokens",
         Some("schemas" | "openapi.json") => "contract",
-        Some(subject @ ("workspaces" | "sessions" | "models" | "tokens")) => subject,
+        Some(subject @ ("workspaces" | "sessions" | "models" | "tokens" | "tasks")) => subject,
         _ => "server",
     }
 }
@@ -163,6 +163,10 @@ fn bad_statuses(endpoint: &Endpoint, facts: &Facts) -> BTreeSet<u16> {
     if endpoint.path.contains("{workspace_id}") || endpoint.path.contains("{session_id}") {
         all.insert(409);
     }
+    // It may not be where that can happen.
+    if endpoint.path.contains("{task_id}") {
+        all.insert(409);
+    }
     if matches!(endpoint.verb, Verb::Post | Verb::Put) {
         all.extend([413, 415]);
     }
@@ -189,6 +193,8 @@ fn path_parameters(path: &str) -> impl Iterator<Item = Parameter> {
             "session_id" => id(SESSION_ID),
             "token_id" => id(TOKEN_ID),
             "file" => words(page::names()),
+            "task_id" => id(TASK_ID),
+            "plugin" => string().min_length(Some(1)).build().into(),
             _ => words(SCHEMAS.iter().map(|row| row.name)),
         };
         ParameterBuilder::new()

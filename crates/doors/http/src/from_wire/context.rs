@@ -3,7 +3,7 @@
 //! The context goes to the model as JSON with the protocol's own names, and with notes on what cannot be read off it:
 //! what a slash command means, and which files are older on the disk than in the editor.
 
-use loggia_domain::{ContentHash, Instruction, Intent, JsonText, WhenBusy};
+use loggia_domain::{ContentHash, Instruction, Intent, JsonText, Restraint, WhenBusy};
 use loggia_protocol_agent_server::{ContextUpdate, EditorContext, UserMessage};
 use serde_json::Value;
 
@@ -35,7 +35,9 @@ pub(crate) fn prompt(message: UserMessage, unsaved: Option<&Buffer>, when_busy: 
     notes.extend(unsaved_notes(&context, unsaved));
     let aim = command.and_then(|command| slash::aim(&command, &context));
     let context = json_text(&context, notes);
-    let instruction = Instruction { text: message.message, context, aim, ..Instruction::default() };
+    let restraint = Restraint { reading_only: message.read_only, without: Vec::new() };
+    let text = message.message;
+    let instruction = Instruction { text, context, aim, restraint, ..Instruction::default() };
     Intent::Prompt { instruction, when_busy }
 }
 

@@ -36,6 +36,17 @@ fn becomes(text: &str, story: &Story) -> String {
     }
 }
 
+#[test]
+fn a_prompt_for_reading_only_holds_its_turn_to_it() {
+    let restraint = |text: &str| {
+        let ClientMessage::UserMessage(message) = decode(text) else { panic!() };
+        let Intent::Prompt { instruction, .. } = prompt(message, None, WhenBusy::Refuse) else { panic!() };
+        instruction.restraint
+    };
+    assert!(restraint(r#"{"type":"client.user_message","message":"x","read_only":true}"#).reading_only);
+    assert!(restraint(r#"{"type":"client.user_message","message":"x"}"#).is_none());
+}
+
 fn shown(intent: &Intent) -> String {
     match intent {
         Intent::Prompt { instruction, when_busy } => {

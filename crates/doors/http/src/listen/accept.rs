@@ -79,7 +79,9 @@ fn meet(hall: &Arc<Hall>, arrival: Arrival, stream: UnixStream) {
     }
 }
 
-fn is_welcome(stream: &UnixStream) -> bool {
+/// Whether whoever connected to a socket of ours is a process of our own user that none of ours started. One that is not
+/// is told in the log.
+pub fn is_welcome(stream: &UnixStream) -> bool {
     let checked = local_peer::check(stream);
     if let Err(refusal) = &checked {
         tracing::warn!(%refusal, "a local connection was refused");

@@ -38,14 +38,18 @@ impl From<EngineError> for Problem {
             EngineError::Trust(TrustError::Io { .. }) | EngineError::CurrentModel { .. } => {
                 return unavailable(&error);
             }
-            EngineError::OwnDirectory(_) | EngineError::NoSuchEvent(_) => ProblemType::InvalidBody,
+            EngineError::OwnDirectory(_) | EngineError::NoSuchEvent(_) | EngineError::Agent(_) => {
+                ProblemType::InvalidBody
+            }
             // What is on the disk is not what was registered or written; somebody has to put it right first.
             EngineError::Root(_)
             | EngineError::Trust(_)
             | EngineError::Workspace { .. }
             | EngineError::PinnedModel => ProblemType::Conflict,
             EngineError::Stopping => ProblemType::Unavailable,
-            EngineError::Unfinished(_) | EngineError::BadJournal(_) => return fault(&error),
+            EngineError::Unfinished(_) | EngineError::BadJournal(_) | EngineError::Tasks(_) => {
+                return fault(&error);
+            }
         };
         Self::of(kind, error.to_string())
     }
@@ -97,9 +101,10 @@ impl From<IntentError> for Problem {
             | IntentError::AlreadyDecided { .. }
             | IntentError::NotYours
             | IntentError::Closed => ProblemType::Conflict,
-            IntentError::BadAnswer(_) | IntentError::TooLong { .. } | IntentError::TooManyImages => {
-                ProblemType::InvalidBody
-            }
+            IntentError::BadAnswer(_)
+            | IntentError::TooLong { .. }
+            | IntentError::TooManyImages
+            | IntentError::Agent(_) => ProblemType::InvalidBody,
             IntentError::Overloaded | IntentError::Gone => {
                 return Self::of(ProblemType::Unavailable, error.to_string()).retry_after(BUSY_SECONDS);
             }

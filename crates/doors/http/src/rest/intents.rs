@@ -32,7 +32,7 @@ pub(crate) async fn set_model(
     SessionPath(id): SessionPath,
     Body(wanted): Body<SessionModel>,
 ) -> Answer<Json<wire::Session>> {
-    let model = models::known(&inner, &wanted, "").await?;
+    let model = models::usable(&inner, &wanted, "").await?;
     intend(&inner, &identity, id, Intent::SetModel { model }).await
 }
 

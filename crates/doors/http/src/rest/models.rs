@@ -57,6 +57,10 @@ pub(crate) async fn set_current(
     if wanted.options.as_ref().is_some_and(|options| !is_empty(&options.0)) {
         return Err(Problem::field("/options", "this model takes no options; leave them out"));
     }
+    if wanted.provider == ModelName::GUESTS {
+        let expected = "a plugin's agent is chosen for a session; not every workspace has it";
+        return Err(Problem::field("/provider", expected));
+    }
     let wanted = SessionModel { provider: wanted.provider, model_name: wanted.model_name };
     let name = known(&inner, &wanted, "").await?;
     let set = name.clone();
@@ -69,8 +73,18 @@ pub(crate) async fn forget_current(State(inner): Shared) -> Answer<StatusCode> {
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// The engine's name for what can take a session's turns: a model that there is, or an agent of a plugin. Whether that
+/// agent is there depends on the workspace, and the engine says it.
+pub(super) async fn usable(inner: &Inner, wanted: &SessionModel, within: &str) -> Answer<ModelName> {
+    let name = model_name::join(&wanted.provider, &wanted.model_name);
+    match name.guest() {
+        Some(_) => Ok(name),
+        None => known(inner, wanted, within).await,
+    }
+}
+
 /// The engine's name for a model that there is. `within` points at where the two names were.
-pub(super) async fn known(inner: &Inner, wanted: &SessionModel, within: &str) -> Answer<ModelName> {
+async fn known(inner: &Inner, wanted: &SessionModel, within: &str) -> Answer<ModelName> {
     let name = model_name::join(&wanted.provider, &wanted.model_name);
     let Err(error) = inner.parts.models.find(Some(&name)) else { return Ok(name) };
     let listing = inner.parts.models.list().await;

@@ -117,7 +117,8 @@ fn result(verdict: Verdict) -> PolicyCheckResult {
             VerdictSource::Builtin
             | VerdictSource::SessionRule
             | VerdictSource::Suggestion
-            | VerdictSource::Preset => None,
+            | VerdictSource::Preset
+            | VerdictSource::Restraint => None,
         },
         reason: verdict.reason,
     }

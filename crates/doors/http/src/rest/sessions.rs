@@ -85,7 +85,7 @@ pub(crate) async fn create(
         check_name("/title", title)?;
     }
     let model = match &params.model {
-        Some(model) => Some(models::known(&inner, model, "/model").await?),
+        Some(model) => Some(models::usable(&inner, model, "/model").await?),
         None => None,
     };
     let preset = params.policy_preset.map(policy::preset);
@@ -162,7 +162,7 @@ pub(super) async fn known_workspace(inner: &Inner, id: &wire::WorkspaceId) -> An
 }
 
 /// Loosening what a workspace allows is for those who may change its policy.
-async fn check_preset(
+pub(super) async fn check_preset(
     inner: &Inner,
     identity: &Identity,
     workspace: WorkspaceId,
@@ -175,7 +175,7 @@ async fn check_preset(
     Err(Problem::of(ProblemType::Forbidden, detail))
 }
 
-fn budget(budget: wire::Budget) -> Answer<Budget> {
+pub(super) fn budget(budget: wire::Budget) -> Answer<Budget> {
     if budget.max_steps.is_some() {
         let message = "steps are limited by the workspace's policy, in `limits.max_steps`; leave it out";
         return Err(Problem::field("/budget/max_steps", message));

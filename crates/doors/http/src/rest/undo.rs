@@ -100,6 +100,9 @@ async fn own_commands(engine: &Engine, id: SessionId, before: &Session, steps: u
             EventBody::ToolRequested { call } if call.tool == RUN_COMMAND => {
                 calls.insert(call.id, call);
             }
+            EventBody::CallChanged { call, arguments, .. } => {
+                calls.entry(call).and_modify(|made| made.arguments = arguments);
+            }
             EventBody::ToolStarted { call, executor: Executor::Client(_) } => {
                 lines.extend(calls.remove(&call).and_then(|call| command_line(&call)));
             }

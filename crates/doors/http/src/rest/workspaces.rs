@@ -15,7 +15,7 @@ use crate::body::Body;
 use crate::door::Inner;
 use crate::problem::Problem;
 use crate::rest::disk::{self, Standing};
-use crate::rest::{Answer, Shared, blocking, check_name, index};
+use crate::rest::{Answer, Shared, check_name, index};
 use crate::to_wire::moment::moment;
 
 /// How many workspaces a page has unless the client says otherwise.
@@ -70,17 +70,8 @@ pub(crate) async fn one(
     Ok(Json(body(&inner, workspace).await?))
 }
 
-pub(crate) async fn trust(
-    State(inner): Shared,
-    WorkspacePath(id): WorkspacePath,
-) -> Answer<Json<wire::Workspace>> {
-    let workspace = inner.parts.engine.workspace(id).await?;
-    let (engine, root) = (inner.parts.engine.clone(), workspace.root.clone());
-    blocking(move || engine.set_trusted(&root, true)).await??;
-    Ok(Json(body(&inner, workspace).await?))
-}
-
-async fn body(inner: &Inner, workspace: Workspace) -> Answer<wire::Workspace> {
+/// A workspace as clients see it.
+pub(super) async fn body(inner: &Inner, workspace: Workspace) -> Answer<wire::Workspace> {
     let Standing { workspace, revision, trusted } = disk::standing(inner, workspace).await?;
     Ok(wire_body(inner, &workspace, revision?, trusted))
 }

@@ -56,7 +56,10 @@ impl Welcome<'_> {
         let rag = self.index.is_some_and(is_usable).then_some(ServerCapability::AgenticRag);
         let capabilities = rag.into_iter().chain([ServerCapability::MultiFileEdit]).collect();
         // What cannot be found is not in use, and a search is no model.
-        let found = inner.parts.models.find(self.model).ok().map(|model| model.info());
+        let found = match self.model.and_then(ModelName::guest) {
+            Some(agent) => Some(loggia_domain::ModelInfo::of_guest(agent)),
+            None => inner.parts.models.find(self.model).ok().map(|model| model.info()),
+        };
         let model = found.filter(|info| !info.name.is_none()).map(|info| model_info(&info));
         let server_info = ServerInfo { version: inner.settings.version.clone(), model, capabilities };
         let (understood, not_understood) = sorted(&self.hello.client_info.capabilities);

@@ -66,7 +66,7 @@ fn fault(end: &TurnEnd, by: Option<&Actor>) -> Option<ErrorBody> {
         }
         TurnEnd::StepLimit => limit("the turn has taken as many steps as it may", "steps"),
         TurnEnd::BudgetLimit => limit("the budget is used up", "budget"),
-        TurnEnd::Failed(TurnFailure::Model { message, retry_helps }) => {
+        TurnEnd::Failed(TurnFailure::Model { message, retry_helps, .. }) => {
             body(ErrorCode::ModelError, message, None, *retry_helps)
         }
         TurnEnd::Failed(TurnFailure::Retrieval { message }) => {

@@ -58,7 +58,9 @@ pub(crate) fn refusal(error: &IntentError) -> ErrorBody {
             }
         }
         IntentError::BadAnswer(expected) => invalid("", expected.clone()),
-        IntentError::TooLong { .. } | IntentError::TooManyImages => invalid("", error.to_string()),
+        IntentError::TooLong { .. } | IntentError::TooManyImages | IntentError::Agent(_) => {
+            invalid("", error.to_string())
+        }
         IntentError::Conflict { .. }
         | IntentError::Unwritable(_)
         | IntentError::Gone

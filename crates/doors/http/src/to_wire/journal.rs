@@ -94,14 +94,18 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
         | EventBody::SessionClosed { .. }
         | EventBody::TurnContinued { .. }
         | EventBody::Undone { .. }
-        | EventBody::Redone { .. } => notice::notice(&event.body, stamp.clone()).into_iter().collect(),
+        | EventBody::Redone { .. }
+        | EventBody::Task(_) => notice::notice(&event.body, stamp.clone()).into_iter().collect(),
         // The protocol has no word for these; what they change is seen in what follows.
         EventBody::SessionOpened { .. }
+        | EventBody::InstructionsChanged { .. }
         | EventBody::TurnStarted { queued: Some(_), .. }
         | EventBody::ContextUpdated { .. }
         | EventBody::MessageEnded { .. }
         | EventBody::PatchProposed { .. }
         | EventBody::ApprovalDecided { .. }
+        | EventBody::ThinkingChanged { .. }
+        | EventBody::CallChanged { .. }
         | EventBody::FilesChanged { .. }
         | EventBody::PatchApplied { .. }
         | EventBody::PatchDropped { .. }

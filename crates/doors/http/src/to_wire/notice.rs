@@ -1,6 +1,7 @@
 //! `session.notice`: what happens to a session beside its turns, and who is there.
 
-use loggia_domain::{Actor, EventBody, FileChange, ModelName};
+use loggia_domain::{Actor, EventBody, FileChange, ModelName, TaskEvent};
+use loggia_engine::task_line;
 use loggia_protocol_agent_server as wire;
 use wire::{NoticeKind, ServerMessage, SessionNotice, Stamp};
 
@@ -8,6 +9,9 @@ use crate::to_wire::names::actor_name;
 
 /// How many files are named: a screen's worth. The journal has the rest.
 const MAX_FILES: usize = 256;
+
+/// How much of what happened to a task is told, in bytes: texts of agents and plugins may be long, and are kept elsewhere.
+const MAX_TASK_BYTES: usize = 2_000;
 
 /// What an event is a notice of, if it is one.
 pub(super) fn notice(body: &EventBody, stamp: Stamp) -> Option<ServerMessage> {
@@ -44,9 +48,38 @@ pub(super) fn notice(body: &EventBody, stamp: Stamp) -> Option<ServerMessage> {
         EventBody::SessionClosed { by } => {
             plain(NoticeKind::Closed, by, format!("{} ended the session", actor_name(by)))
         }
+        EventBody::Task(event) => plain(NoticeKind::Task, task_actor(event), task_words(event)?),
         _ => return None,
     };
     Some(ServerMessage::SessionNotice(notice))
+}
+
+/// What happened to a task, in words. That a turn belongs to a step is seen in what follows.
+fn task_words(event: &TaskEvent) -> Option<String> {
+    if matches!(event, TaskEvent::Working { .. }) {
+        return None;
+    }
+    let mut line = format!("task: {}", task_line(event));
+    if line.len() > MAX_TASK_BYTES {
+        line.truncate(line.floor_char_boundary(MAX_TASK_BYTES));
+        line.push('…');
+    }
+    Some(line)
+}
+
+/// Who did that to a task.
+fn task_actor(event: &TaskEvent) -> &Actor {
+    match event {
+        TaskEvent::Started(start) => &start.by,
+        TaskEvent::Entered { by, .. }
+        | TaskEvent::Noted { by, .. }
+        | TaskEvent::Answered { by, .. }
+        | TaskEvent::Moved { by, .. }
+        | TaskEvent::MetadataSet { by, .. }
+        | TaskEvent::Finished { by }
+        | TaskEvent::Abandoned { by } => by,
+        _ => &Actor::Engine,
+    }
 }
 
 /// Somebody came or went. It passes, so it has no place in the journal.

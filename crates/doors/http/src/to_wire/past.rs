@@ -55,6 +55,8 @@ pub(super) struct PastCall {
     pub(super) stage: Stage,
     /// What was answered when people were asked, and by whom.
     pub(super) decided: Option<(ApprovalScope, Actor)>,
+    /// Whether somebody changed it, so that it is another than was asked about.
+    pub(super) is_changed: bool,
     pub(super) patches: Vec<PatchId>,
 }
 
@@ -164,6 +166,10 @@ impl Past {
                     });
                 }
             }
+            EventBody::CallChanged { call, arguments, .. } => self.at(*call, |call| {
+                call.call.arguments = arguments.clone();
+                call.is_changed = true;
+            }),
             EventBody::ToolStarted { call, executor } => {
                 self.at(*call, |call| call.stage = Stage::Started(*executor));
             }
@@ -208,13 +214,16 @@ impl Past {
             | EventBody::SessionRenamed { .. }
             | EventBody::ModelChanged { .. }
             | EventBody::ModelSwitched { .. }
+            | EventBody::InstructionsChanged { .. }
+            | EventBody::ThinkingChanged { .. }
             | EventBody::SessionClosed { .. }
             | EventBody::InstructionQueued { .. }
             | EventBody::ContextUpdated { .. }
             | EventBody::Retrieved { .. }
             | EventBody::BatchStarted { .. }
             | EventBody::ChangeCollected { .. }
-            | EventBody::BatchEnded { .. } => {}
+            | EventBody::BatchEnded { .. }
+            | EventBody::Task(_) => {}
         }
     }
 
@@ -245,8 +254,13 @@ impl Past {
 
     fn request(&mut self, call: &ToolCall) {
         if self.turn.as_ref().is_some_and(|turn| turn.open) {
-            let open =
-                PastCall { call: call.clone(), stage: Stage::Requested, decided: None, patches: Vec::new() };
+            let open = PastCall {
+                call: call.clone(),
+                stage: Stage::Requested,
+                decided: None,
+                is_changed: false,
+                patches: Vec::new(),
+            };
             self.calls.insert(call.id, open);
         }
     }
@@ -321,7 +335,8 @@ impl PastCall {
         };
         let decided = open.approval.and_then(|approval| state.decided.get(&approval));
         let decided = decided.map(|(answer, by)| (answer.scope.clone(), by.clone()));
-        Self { call: open.call.clone(), stage, decided, patches: open.patches.clone() }
+        let is_changed = open.given.is_some();
+        Self { call: open.call.clone(), stage, decided, is_changed, patches: open.patches.clone() }
     }
 }
 

@@ -392,6 +392,34 @@ fn commands_on_the_wire() {
     insta::assert_snapshot!(commands().messages());
 }
 
+/// Whoever is to run it gets the command as it was changed, and not the one that was asked about.
+#[test]
+fn a_changed_command_is_told_to_whoever_runs_it() {
+    let mut story = Story::new();
+    let arguments = r#"{"command":"rm -r build","cwd":"web"}"#;
+    let changed = EventBody::CallChanged {
+        call: call_id(1),
+        arguments: JsonText(r#"{"command":"mv build old","cwd":"web"}"#.to_owned()),
+        by: actor(3, "page"),
+    };
+    story
+        .prompt(actor(2, "editor"), "Clean up")
+        .request(&[call(1, "run_command", arguments)])
+        .ask(1, 1, command("rm -r build"))
+        .tell(changed)
+        .decide(1, ApprovalScope::All, actor(3, "page"));
+    let before = story.messages().lines().count();
+    story.start(1, Executor::Client(ClientId::from_bytes([2; 16]))).end(1, succeeded("Moved."));
+    let messages = story.messages();
+    let after: Vec<&str> = messages.lines().skip(before).collect();
+    assert!(after.iter().all(|line| !line.contains("rm -r build")), "{after:#?}");
+    let told: Vec<&&str> = after.iter().filter(|line| line.contains("mv build old")).collect();
+    assert!(told[0].contains(r#""type":"command.request_approval""#), "{told:#?}");
+    assert!(told[0].contains(r#""requires_approval":false"#), "{told:#?}");
+    assert!(told[1].contains(r#""executor":"editor""#), "{told:#?}");
+    assert!(told.last().unwrap().contains(r#""status":"completed""#), "{told:#?}");
+}
+
 #[test]
 fn changes_on_the_wire() {
     insta::assert_snapshot!(changes().messages());
@@ -406,8 +434,16 @@ fn every_end_of_a_turn_has_its_code() {
         TurnEnd::Interrupted,
         TurnEnd::StepLimit,
         TurnEnd::BudgetLimit,
-        TurnEnd::Failed(TurnFailure::Model { message: text("overloaded"), retry_helps: true }),
-        TurnEnd::Failed(TurnFailure::Model { message: text("no key"), retry_helps: false }),
+        TurnEnd::Failed(TurnFailure::Model {
+            message: text("overloaded"),
+            retry_helps: true,
+            trouble: loggia_domain::ModelTrouble::Unknown,
+        }),
+        TurnEnd::Failed(TurnFailure::Model {
+            message: text("no key"),
+            retry_helps: false,
+            trouble: loggia_domain::ModelTrouble::Unknown,
+        }),
         TurnEnd::Failed(TurnFailure::Retrieval { message: text("no index") }),
         TurnEnd::Failed(TurnFailure::Policy { message: text("forbidden") }),
         TurnEnd::Failed(TurnFailure::Internal { message: text("broken") }),

@@ -17,7 +17,8 @@ pub(super) fn requested(call: &ToolCall, stamp: wire::Stamp) -> ServerMessage {
     execute(call, ToolStatus::Started, None, None, stamp)
 }
 
-/// A call begins: what nobody was asked about is shown now, and a client that is to do it is named.
+/// A call begins: what nobody was asked about is shown now, as is what it was changed to by whoever was asked; and a
+/// client that is to do it is named.
 pub(super) fn started(
     open: &PastCall,
     executor: Executor,
@@ -25,12 +26,13 @@ pub(super) fn started(
     stamp: &wire::Stamp,
 ) -> Vec<ServerMessage> {
     let mut messages = Vec::new();
-    if open.stage == Stage::Requested {
+    let is_news = open.stage == Stage::Requested || open.is_changed;
+    if is_news {
         let patches = open.patches.iter().filter_map(|id| past.proposed.get(id));
         messages.extend(patches.map(|patch| proposed(patch, false, stamp.clone())));
     }
     let Executor::Client(client) = executor else { return messages };
-    if open.stage == Stage::Requested && open.call.tool == RUN_COMMAND {
+    if is_news && open.call.tool == RUN_COMMAND {
         messages.push(allowed_command(&open.call, &past.root, stamp.clone()));
     }
     let name = executor_name(open, client, past);

@@ -2,6 +2,8 @@
 
 use loggia_protocol_agent_server::{ENDPOINTS, Endpoint, Scope, Verb};
 
+use crate::rest_plugins::Shelf;
+use crate::rest_tasks;
 use crate::support::{Answer, House};
 
 fn method(endpoint: &Endpoint) -> &'static str {
@@ -23,7 +25,18 @@ async fn address(house: &House, endpoint: &Endpoint) -> String {
         let made = house.ask("POST", "/v1/tokens", r#"{"name":"x","scope":"read"}"#).await.ok(201).json();
         path = path.replace("{token_id}", made["info"]["token_id"].as_str().unwrap());
     }
-    path.replace("{name}", "health").replace("{file}", "main.js")
+    if path.contains("{task_id}") {
+        let there = house.get("/v1/tasks").await.ok(200).json();
+        let task = match there["tasks"][0]["task_id"].as_str() {
+            Some(id) => format!("/v1/tasks/{id}"),
+            None => rest_tasks::started(house).await,
+        };
+        path = path.replace("/v1/tasks/{task_id}", &task);
+    }
+    if path.ends_with("/browse") {
+        path = format!("{path}?workspace_id={}&reference=link", house.world.workspace.id);
+    }
+    path.replace("{plugin}", "link").replace("{name}", "health").replace("{file}", "main.js")
 }
 
 async fn ask(house: &House, endpoint: &Endpoint, token: Option<&str>) -> Answer {
@@ -34,7 +47,7 @@ async fn ask(house: &House, endpoint: &Endpoint, token: Option<&str>) -> Answer 
 
 #[tokio::test]
 async fn every_endpoint_is_served_and_its_scope_enforced() {
-    let house = House::new().await;
+    let house = rest_tasks::house_with(|builder| builder.plugins(Shelf::new()), "").await;
     let tokens = [
         (Scope::Read, house.token("read").await),
         (Scope::Drive, house.token("drive").await),

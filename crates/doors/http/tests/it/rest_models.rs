@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use loggia_domain::ModelName;
 use loggia_models::SearchingCatalogue;
+use loggia_tests::{FakeAgent, FakeGuests};
 use serde_json::json;
 
 use crate::support::Builder;
@@ -119,4 +120,26 @@ async fn a_model_is_listed_with_what_it_can_do() {
     let list = Builder::new().start("").await.get("/v1/models").await.ok(200).json();
     assert_eq!(list["models"][0]["abilities"], json!(["tools"]));
     assert_eq!(list["models"][0].get("price"), None, "an unknown price is absent");
+}
+
+#[tokio::test]
+async fn an_agent_of_a_plugin_is_chosen_for_a_session_and_not_for_all() {
+    let agent = FakeAgent::new("helper", Vec::new());
+    let house = Builder::new().world(|world| world.guests(Arc::new(FakeGuests(vec![agent])))).start("").await;
+    let helper = json!({"provider": "plugin", "model_name": "helper"});
+    let nobody = json!({"provider": "plugin", "model_name": "nobody"});
+    let open = async |model: &serde_json::Value| {
+        let body = json!({"workspace_id": house.world.workspace.id.to_string(), "model": model});
+        house.ask("POST", "/v1/sessions", &body.to_string()).await
+    };
+    assert_eq!(open(&helper).await.ok(201).json()["model"], helper);
+    let told = "there is no agent `nobody` in this workspace; there are `plugin:helper`";
+    let refused = open(&nobody).await;
+    assert_eq!((refused.problem().as_str(), &refused.json()["detail"]), ("422 invalid-body", &json!(told)));
+    let path = format!("/v1/sessions/{}/model", house.session().await);
+    let refused = house.ask("POST", &path, &nobody.to_string()).await;
+    assert_eq!((refused.problem().as_str(), &refused.json()["detail"]), ("422 invalid-body", &json!(told)));
+    assert_eq!(house.ask("POST", &path, &helper.to_string()).await.ok(200).json()["model"], helper);
+    let refused = house.ask("PUT", "/v1/models/current", &helper.to_string()).await;
+    assert_eq!(refused.problem(), "422 invalid-body /provider");
 }

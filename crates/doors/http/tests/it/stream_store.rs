@@ -87,6 +87,10 @@ impl Store for CountingStore {
         self.store.register_workspace(workspace)
     }
 
+    fn forget_workspace(&self, workspace: WorkspaceId) -> Answer<'_, ()> {
+        self.store.forget_workspace(workspace)
+    }
+
     fn workspaces(&self) -> Answer<'_, Vec<Workspace>> {
         self.store.workspaces()
     }

@@ -101,8 +101,11 @@ impl World {
             }),
             models: Arc::clone(&catalogue) as _,
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            repositories: loggia_engine::NoRepository::finder(),
+            sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(PretendRunner),
             index: Arc::new(move |_| found.clone()),
+            guests: Arc::new(loggia_engine::NoGuests),
         };
         let finder = Arc::clone(&parts.index);
         let data = directory.path().join("data");
@@ -113,6 +116,7 @@ impl World {
             engine: engine.clone(),
             models: catalogue,
             index: finder,
+            plugins: Arc::new(loggia_domain::NoPlugins),
             examine: loggia_http::examine_nothing(),
             stop: stop.clone(),
         };

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Extension;
-use loggia_domain::{CodeIndex, Role};
+use loggia_domain::{CodeIndex, NoPlugins, PluginDesk, Role};
 use loggia_http::{Door, Listener, Parts, Peer, Settings};
 use loggia_tests::{Player, World, WorldBuilder};
 use serde_json::Value;
@@ -37,6 +37,7 @@ pub(crate) struct Builder {
     index: Option<Arc<dyn CodeIndex>>,
     origins: Vec<String>,
     examine: loggia_http::Examine,
+    plugins: Arc<dyn PluginDesk>,
 }
 
 impl Builder {
@@ -44,7 +45,14 @@ impl Builder {
         // No test here runs a command on the server.
         let world = WorldBuilder::new("/bin/false").file("src/main.rs", "fn main() {}\n");
         let peer = Peer::Tcp(([127, 0, 0, 1], 50_000).into());
-        Self { world, peer, index: None, origins: Vec::new(), examine: loggia_http::examine_nothing() }
+        Self {
+            world,
+            peer,
+            index: None,
+            origins: Vec::new(),
+            examine: loggia_http::examine_nothing(),
+            plugins: Arc::new(NoPlugins),
+        }
     }
 
     pub(crate) fn world(mut self, change: impl FnOnce(WorldBuilder) -> WorldBuilder) -> Self {
@@ -67,6 +75,11 @@ impl Builder {
         self
     }
 
+    pub(crate) fn plugins(mut self, desk: Arc<dyn PluginDesk>) -> Self {
+        self.plugins = desk;
+        self
+    }
+
     pub(crate) fn origin(mut self, origin: &str) -> Self {
         self.origins.push(origin.to_owned());
         self
@@ -80,6 +93,7 @@ impl Builder {
             engine: world.engine.clone(),
             models: Arc::clone(&world.catalogue),
             index: Arc::new(move |_| index.clone()),
+            plugins: self.plugins,
             examine: self.examine,
             stop: stop.clone(),
         };

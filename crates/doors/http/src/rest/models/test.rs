@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use axum::Json;
 use axum::extract::State;
 use futures_util::StreamExt as _;
-use loggia_domain::{Model, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ReplyPart, Usage};
+use loggia_domain::{
+    Model, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelTrouble, ReplyPart, Usage,
+};
 use loggia_protocol_agent_server::{TestModelParams, TestModelResult};
 
 use super::{known, session_model};
@@ -42,13 +44,14 @@ pub(crate) async fn test(
     let name = model.info().name;
     if name.is_none() {
         let message = "no model is set, so only searches answer".to_owned();
-        let error = ModelError { kind: ModelErrorKind::NotConfigured, message };
+        let error = ModelError::new(ModelErrorKind::NotConfigured, message);
         return Ok(Json(failed(None, &error)));
     }
     let asked = Some(session_model(&name));
     let called = tokio::time::timeout(TIME_LIMIT, call(&*model)).await.unwrap_or_else(|_| {
         let message = format!("it did not end its reply within {} seconds", TIME_LIMIT.as_secs());
-        Err(ModelError { kind: ModelErrorKind::Transient { retry_after: None }, message })
+        let error = ModelError::new(ModelErrorKind::Transient { retry_after: None }, message);
+        Err(error.with(ModelTrouble::TimedOut))
     });
     Ok(Json(match called {
         Ok((first, usage)) => {
@@ -67,6 +70,7 @@ async fn call(model: &dyn Model) -> Result<(Duration, Option<Usage>), ModelError
         messages: vec![ModelMessage::User(QUESTION.to_owned())],
         tools: std::sync::Arc::from([]),
         max_output: Some(MAX_OUTPUT),
+        thinking: None,
     };
     let started = Instant::now();
     let mut reply = model.reply(request).await?.take(MAX_PIECES);
