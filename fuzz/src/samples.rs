@@ -164,6 +164,24 @@ pub(crate) fn conversations() -> io::Result<Vec<Vec<u8>>> {
     Ok(samples)
 }
 
+/// Messages to a console: one per line, and as the frames of a whole connection.
+pub(crate) fn consoles() -> io::Result<Vec<Vec<u8>>> {
+    let lines: Vec<String> = golden()?
+        .into_iter()
+        .filter(|(folder, ..)| folder.starts_with("endermux"))
+        .map(|(.., line)| line)
+        .collect();
+    let mut samples: Vec<Vec<u8>> = lines.chunks(8).map(|lines| lines.join("\n").into_bytes()).collect();
+    let bodies: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
+    for codec in
+        [LengthPrefixed::plain(usize::MAX >> 1), LengthPrefixed::tagged(usize::MAX >> 1, usize::MAX >> 1)]
+    {
+        samples.push(write(&codec, &bodies));
+        samples.push(write(&codec.compress_from(1), &bodies));
+    }
+    Ok(samples)
+}
+
 /// Texts of typed values, each behind the two bytes that choose its type.
 pub(crate) fn typed() -> io::Result<Vec<Vec<u8>>> {
     let mut samples = Vec::new();

@@ -3,6 +3,7 @@
 //! A target panics when something does not hold and says what; otherwise it returns. Everything a target decides
 //! besides (where to cut, which limits) comes from the input itself, so that an input is all it takes to repeat it.
 
+pub mod console;
 pub mod content_length;
 pub mod envelope;
 pub mod length_prefixed;
@@ -64,6 +65,12 @@ pub const TARGETS: &[Target] = &[
         about: "a whole connection, in lines and in Content-Length frames",
         run: peer::target,
         samples: samples::conversations,
+    },
+    Target {
+        name: "console",
+        about: "a console's whole connection, greeted and not, in every transport",
+        run: console::target,
+        samples: samples::consoles,
     },
     Target {
         name: "protocols",

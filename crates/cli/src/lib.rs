@@ -1,4 +1,4 @@
-//! What people see in a terminal, as a client of the http door like any other.
+//! What people see in a terminal, as a client of the http door or of a console like any other.
 //!
 //! Knows how to ask, to show what happens and to put questions to whoever sits there. Refuses to know flags, variables,
 //! configuration, the catching of signals and exit codes: the binary hands over plain options and a connected [`Client`], and decides what
@@ -11,11 +11,13 @@
 //! - the terminal is left as it was found.
 
 mod ask;
+mod attach;
 mod chat;
 mod commands;
 mod describe;
 mod diff;
 mod doctor;
+mod editor;
 mod error;
 mod fold;
 mod interrupts;
@@ -28,16 +30,22 @@ mod spent;
 mod terminal;
 
 pub use ask::{Approvals, Ask, Outcome, Revive, SessionChoice, ask};
+pub use attach::{Attach, Attached, ConsoleError, Filter, Level, attach};
 pub use chat::{Chat, chat};
 pub use commands::{
-    ConfiguredModel, ModelList, ModelTest, ModelUse, PolicyCheck, PolicyShow, SessionDelete, SessionExport,
-    SessionFork, SessionImport, SessionRename, SessionShow, SessionsList, Undo, model_list, model_test,
-    model_use, policy_check, policy_show, redo, sessions_delete, sessions_export, sessions_fork,
-    sessions_import, sessions_list, sessions_rename, sessions_show, undo,
+    ConfiguredModel, ModelList, ModelTest, ModelUse, PluginInstall, PluginList, PluginNamed, PluginRemove,
+    PluginValidate, PolicyCheck, PolicyShow, SessionDelete, SessionExport, SessionFork, SessionImport,
+    SessionRename, SessionShow, SessionsList, TaskAct, TaskAuto, TaskBrowse, TaskList, TaskNamed, TaskStart,
+    TaskStep, TaskSteps, Trust, Undo, distrust, model_list, model_test, model_use, plugin_disable,
+    plugin_enable, plugin_info, plugin_install, plugin_list, plugin_remove, plugin_validate, policy_check,
+    policy_show, redo, sessions_delete, sessions_export, sessions_fork, sessions_import, sessions_list,
+    sessions_rename, sessions_show, task_act, task_auto, task_browse, task_list, task_start, task_status,
+    task_step, trust, undo,
 };
 pub use doctor::{doctor, doctor_report};
 pub use error::CliError;
 pub use interrupts::{Interrupter, Interrupts};
-pub use loggia_client::Client;
+pub use loggia_client::{Browse, Client, Page};
+pub use loggia_protocol_endermux::ColorLevel;
 pub use set_up::{Needs, Offer, SetUp};
 pub use terminal::{Key, Look, Terminal, Width};

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
+use loggia_endermux_io::terminal::spelt_out;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// No style.
@@ -60,6 +61,11 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
         push_printable(&mut plain, character);
     }
     Cow::Owned(plain)
+}
+
+/// One line of text that somebody is to approve: nothing is taken away, and what a terminal would not show is spelt out.
+pub(crate) fn to_be_approved(text: &str) -> String {
+    spelt_out(text).replace('\t', "    ")
 }
 
 /// Appends one character from outside.
@@ -131,6 +137,11 @@ mod tests {
         assert_eq!(printable("rm \u{202e}x"), "rm \\u{202e}x");
         assert_eq!(printable("bell\u{7}\ttab"), "bell\\u{7}    tab");
         assert_eq!(printable("héllo 漢字"), "héllo 漢字");
+    }
+
+    #[test]
+    fn what_is_to_be_approved_is_all_there() {
+        assert_eq!(to_be_approved("a\u{1b}]0;b\u{7}\r\tc\u{200b}"), "a\\x1b]0;b\\x07\\r    c\\u{200b}");
     }
 
     #[test]

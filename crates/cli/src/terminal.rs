@@ -19,6 +19,11 @@ pub use keys::Key;
 pub(crate) use keys::Keys;
 pub(crate) use tty::{Modes, stop};
 
+/// How many columns the terminal of this process has.
+pub(crate) fn columns() -> usize {
+    tty::width().unwrap_or(USUAL_WIDTH)
+}
+
 use crate::fold::fold;
 use crate::interrupts::Interrupt;
 use crate::paint::Paint;

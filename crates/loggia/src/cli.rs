@@ -4,7 +4,12 @@
 //! and a file can never disagree about what is allowed.
 
 mod agent;
+mod attach;
+mod plugin;
+mod plugin_author;
 mod sessions;
+mod task;
+mod wrap;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,7 +22,18 @@ pub(crate) use agent::{
     PolicyCheckArguments, PolicyCommand, PolicyEditArguments, PolicyShowArguments, TurnArguments,
     UndoArguments,
 };
+pub(crate) use attach::AttachArguments;
+pub(crate) use plugin::{
+    PluginCommand, PluginListArguments, PluginPlace, PluginSwitchArguments, TrustArguments,
+};
+pub(crate) use plugin_author::{PluginCheckArguments, PluginNewArguments, PluginSubcommand};
 pub(crate) use sessions::{SessionsCommand, SessionsImportArguments, SessionsListArguments};
+pub(crate) use task::{
+    PlaceName, TaskAbandonArguments, TaskAutoArguments, TaskBegin, TaskBrowseArguments, TaskCommand,
+    TaskEnding, TaskFinishArguments, TaskListArguments, TaskOf, TaskResumeArguments, TaskSetArguments,
+    TaskStepArguments, TaskUndoArguments,
+};
+pub(crate) use wrap::WrapArguments;
 
 use crate::config::keys;
 use crate::daemon::detach;
@@ -30,8 +46,8 @@ const LONG_ABOUT: &str = "\
 Loggia is a local-first coding-agent server: one agent, many doors.
 
 `loggia ask` puts a question or a task to the agent. `loggia serve` runs the server: durable sessions, tools under a \
-policy, approvals and undo, over HTTP and WebSocket. `loggia rpc`, also as `loggia --mode rpc`, is the agent of clients of the Autohand protocol. The \
-console and the hosts are not built yet.";
+policy, approvals and undo, over HTTP and WebSocket. `loggia rpc`, also as `loggia --mode rpc`, is the agent of clients of the Autohand protocol. \
+`loggia attach` is a terminal on the server's console, or on that of any Endermux server. `loggia plugin` looks after Mehrhof plugins; the host of extensions is not built yet.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,6 +56,12 @@ Examples:
   loggia serve                               run the server for the workspace around this directory
   loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
   loggia rpc                                 be an Autohand client's agent, also as `--mode rpc`
+  loggia attach                              a live console on the server; any number of terminals
+  loggia wrap -- java -jar server.jar nogui  give a program a console that terminals attach to
+  loggia task start file:tasks/login.md      begin a task on a branch; `task plan` comes next
+  loggia plugin                              list the plugins there are, and how they are
+  loggia plugin new tasks --type provider    write a plugin to start from; `plugin check` tries it
+  loggia trust                               show what a workspace would run, and let it
   loggia open                                show the page of the server that runs
   loggia status                              whether a server runs, and how it is
   loggia inspect                             look at a recorded conversation of each protocol
@@ -70,7 +92,7 @@ pub(crate) struct Cli {
 }
 
 /// Flags every command takes.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct GlobalFlags {
     /// Set a configuration key for this run; may be repeated
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = parse_assignment, help_heading = "Configuration")]
@@ -107,6 +129,9 @@ pub(crate) enum Command {
     Ask(Box<AskArguments>),
     /// Converse with the agent
     Chat(Box<TurnArguments>),
+    /// Put a terminal on the console of a server
+    #[command(long_about = attach::ATTACH_ABOUT)]
+    Attach(AttachArguments),
     /// Look after sessions; without a command, list them
     #[command(args_conflicts_with_subcommands = true)]
     Sessions {
@@ -142,6 +167,29 @@ pub(crate) enum Command {
         #[command(flatten)]
         usual: PolicyShowArguments,
     },
+    /// Have pieces of work done, step by step; without a command, list them
+    #[command(args_conflicts_with_subcommands = true)]
+    Task {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<Box<TaskCommand>>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: TaskListArguments,
+    },
+    /// Look after plugins; without a command, list them
+    #[command(args_conflicts_with_subcommands = true)]
+    Plugin {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<PluginSubcommand>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: PluginListArguments,
+    },
+    /// Let a workspace's own files name programs and loosen rules
+    #[command(long_about = plugin::TRUST_ABOUT)]
+    Trust(TrustArguments),
     /// Set up a model, and its key if it needs one
     #[command(long_about = agent::INIT_ABOUT)]
     Init(InitArguments),
@@ -153,6 +201,9 @@ pub(crate) enum Command {
     /// Be the agent that a client of the Autohand protocol starts
     #[command(long_about = RPC_ABOUT)]
     Rpc(RpcArguments),
+    /// Run any program and give it a console that terminals attach to
+    #[command(long_about = wrap::ABOUT)]
+    Wrap(Box<WrapArguments>),
     /// Show the page of the server that runs
     #[command(long_about = OPEN_ABOUT)]
     Open(OpenArguments),
@@ -232,12 +283,13 @@ meant by `loggia --rpc`, by `loggia --mode rpc`, and by any command line if the 
 serves it, or one that is started for it, so the session is there for every other client, too.
 
 Flags that such clients send are taken: --path DIR, --model MODEL, --yes, --restricted, --dry-run, --yolo [PATTERN], --permission-mode MODE, \
---resume [ID], --continue, --client-context NAME. Unknown ones do nothing. Flags of Loggia's own:
+--resume [ID], --continue, --fork [ID], --thinking [LEVEL], --client-context NAME. Unknown ones do nothing. Flags of Loggia's own:
 
   --ephemeral            run the engine in this process and keep nothing
   --preview              show changes before they are written
   --end-of-turn HOW      marker, agent-end (for the Go library) or answer (for the Java library)
   --permission-timers    let questions expire, as other agents do
+  --merge-updates MS     tell what has come of a reply together, every so many milliseconds
   --client-name NAME     what others on the session are told
   --set KEY=VALUE        set a configuration key for this run
 

@@ -4,6 +4,7 @@
 //! [`crate::output::Printer`] and returns how to leave.
 
 pub(crate) mod ask;
+pub(crate) mod attach;
 pub(crate) mod chat;
 pub(crate) mod client;
 pub(crate) mod completions;
@@ -16,9 +17,15 @@ pub(crate) mod inspect;
 mod known;
 pub(crate) mod model;
 pub(crate) mod open;
+pub(crate) mod plugin;
+pub(crate) mod plugin_check;
+pub(crate) mod plugin_new;
 pub(crate) mod policy;
 pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod task;
+pub(crate) mod trust;
 pub(crate) mod undo;
+pub(crate) mod wrap;

@@ -16,9 +16,11 @@ pub(crate) mod keys;
 mod layers;
 mod load;
 pub(crate) mod places;
+mod plugins;
 mod policy;
 pub(crate) mod show;
-mod trust;
+mod tasks;
+pub(crate) mod trust;
 mod value;
 
 use std::path::{Path, PathBuf};
@@ -39,6 +41,7 @@ use crate::logging::Format;
 use crate::{color, env_vars, logging};
 use keys::Key;
 use layers::Origin;
+pub(crate) use load::read as read_file;
 use places::Places;
 use value::Value;
 
@@ -76,7 +79,10 @@ impl Config {
         let variables = env_vars::ours();
         let mut layers = vec![load::user_file(&places.user_file())?];
         if let Some(root) = &places.workspace {
-            let trust = trust::of(root, &places.trust_file())?;
+            let trust = match places.trust {
+                Some(trust) => trust,
+                None => trust::of(root, &places.trust_file())?,
+            };
             layers.push(load::workspace_file(&Places::workspace_file(root), trust)?);
         }
         layers.push(load::variables(&variables)?);
@@ -186,10 +192,15 @@ impl Config {
     }
 
     /// The flags of `loggia rpc` that the configuration stands for.
-    pub(crate) fn rpc_flags(&self) -> impl Iterator<Item = &'static str> {
-        let flags =
+    pub(crate) fn rpc_flags(&self) -> Vec<String> {
+        let switches =
             [(&keys::RPC_PREVIEW, "--preview"), (&keys::RPC_PERMISSION_TIMERS, "--permission-timers")];
-        flags.into_iter().filter(|(key, _)| policy::switch(&self.settings, key)).map(|(_, flag)| flag)
+        let is_on = |key: &Key| policy::switch(&self.settings, key);
+        let mut flags: Vec<String> =
+            switches.into_iter().filter(|(key, _)| is_on(key)).map(|(_, flag)| flag.to_owned()).collect();
+        let merge = policy::limit(&self.settings, &keys::RPC_MERGE_UPDATES_MS).unwrap_or(0);
+        flags.extend((merge > 0).then(|| format!("--merge-updates={merge}")));
+        flags
     }
 
     /// `model.default`, if one is set.

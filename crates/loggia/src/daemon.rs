@@ -6,7 +6,7 @@
 //! What always holds:
 //! - one daemon has a runtime directory, by a lock that goes with its process, and one has a store;
 //! - an address is bound, and readiness told, only when requests can be answered;
-//! - a first signal lets what is under way finish, in bounded time; a second one ends everything at once;
+//! - a first signal lets what is under way finish and plugins leave, in bounded time; a second one ends everything at once;
 //! - what others could misuse is made so that only its owner can reach it: directories 0700, sockets and keys 0600.
 
 pub(crate) mod client;
@@ -23,6 +23,7 @@ pub(crate) mod lock;
 pub(crate) mod models;
 pub(crate) mod open;
 mod parts;
+mod plugins;
 mod ready;
 mod rpc;
 mod settings;
@@ -33,6 +34,7 @@ mod systemd;
 use std::io;
 use std::time::Duration;
 
+use loggia_console::Journal;
 use loggia_engine::Engine;
 use loggia_http::Door;
 use tokio::task::JoinSet;
@@ -50,6 +52,7 @@ use idle::Signs;
 use listeners::Bound;
 use lock::{DaemonLock, Record};
 use parts::{Prepared, Started};
+use plugins::PluginHosts;
 use ready::Summary;
 use rpc::RpcDoor;
 use signals::Signals;
@@ -66,7 +69,12 @@ const STREAMS_DEADLINE: Duration = Duration::from_secs(5);
 const OPEN_FILES: u64 = 16 * 1024;
 
 /// Runs a daemon until it is told to stop.
-pub(crate) fn run(settings: &Settings, places: &Places, telemetry: Option<Telemetry>) -> Result<(), Error> {
+pub(crate) fn run(
+    settings: &Settings,
+    places: &Places,
+    telemetry: Option<Telemetry>,
+    journal: Journal,
+) -> Result<(), Error> {
     // Before any thread: it looks at the environment and at descriptors that were handed over.
     let activated = Activated::take();
     let runtime_directory = RuntimeDirectory::of(places);
@@ -83,7 +91,7 @@ pub(crate) fn run(settings: &Settings, places: &Places, telemetry: Option<Teleme
         telemetry.begin(runtime.handle().clone());
     }
     let house = House { settings, places, runtime_directory, lock, has_socket: false };
-    let ended = runtime.block_on(house.live(prepared, activated, telemetry));
+    let ended = runtime.block_on(house.live(prepared, activated, telemetry, journal));
     // What did not end in time is not waited for again.
     runtime.shutdown_background();
     ended
@@ -99,6 +107,13 @@ struct House<'a> {
     has_socket: bool,
 }
 
+/// What stands in front of the engine.
+struct Doors {
+    http: Door,
+    rpc: RpcDoor,
+    console: loggia_console::Door,
+}
+
 /// The listeners that are served.
 type Serving = JoinSet<io::Result<()>>;
 
@@ -108,19 +123,21 @@ impl House<'_> {
         mut prepared: Prepared,
         activated: Activated,
         telemetry: Option<Telemetry>,
+        journal: Journal,
     ) -> Result<(), Error> {
         let mut signals = Signals::listen().map_err(|source| DaemonError::Runtime { source })?;
         let stop = CancellationToken::new();
         let look = prepared.take_look();
-        let Started { engine, http: door, rpc } = prepared.start(stop.clone()).await?;
-        let rpc = RpcDoor::new(rpc);
+        let Started { engine, http, rpc, plugins } = prepared.start(stop.clone()).await?;
+        let console = parts::console(&rpc, &plugins, journal, stop.clone());
+        let doors = Doors { http, rpc: RpcDoor::new(rpc), console };
         let mut serving = Serving::new();
         // Whatever goes wrong from here on, what runs is stopped in order.
-        let lived = match self.open(&engine, &door, &rpc, activated, &stop, &mut serving).await {
+        let lived = match self.open(&engine, &doors, activated, &stop, &mut serving).await {
             Ok(()) => {
                 // Not before: it competes with a start, and a start that fails has only that to tell.
                 look.map(tokio::spawn);
-                let unused = self.until_unused(&engine, &door, &rpc);
+                let unused = self.until_unused(&engine, &doors);
                 until_stopped(&mut signals, &stop, &mut serving, unused).await
             }
             Err(error) => Err(error),
@@ -128,7 +145,7 @@ impl House<'_> {
         systemd::notify("STOPPING=1");
         stop.cancel();
         let ended = tokio::select! {
-            () = shut(serving, door, engine, telemetry) => Ok(()),
+            () = shut(serving, doors.http, engine, plugins, telemetry) => Ok(()),
             _ = signals.next() => Err(DaemonError::Cut.into()),
         };
         if self.has_socket {
@@ -147,8 +164,7 @@ impl House<'_> {
     async fn open(
         &mut self,
         engine: &Engine,
-        door: &Door,
-        rpc: &RpcDoor,
+        doors: &Doors,
         activated: Activated,
         stop: &CancellationToken,
         serving: &mut Serving,
@@ -156,12 +172,18 @@ impl House<'_> {
         let workspaces = parts::register(engine, self.settings, self.places).await?;
         let bound = listeners::bind(self.settings, self.places, &self.runtime_directory, activated).await?;
         self.has_socket = true;
-        let Bound { listeners, rpc: rpc_listener, place } = bound;
+        let Bound { listeners, rpc: rpc_listener, console: console_socket, place } = bound;
+        let Doors { http: door, rpc, console } = doors;
         for listener in listeners {
             let (door, stop) = (door.clone(), stop.clone());
             serving.spawn(async move { door.serve(listener, stop).await });
         }
         serving.spawn(rpc.clone().serve(rpc_listener, workspaces.first().cloned(), stop.clone()));
+        let serve_console = console.clone().serve(console_socket, workspaces.first().cloned());
+        serving.spawn(async move {
+            serve_console.await;
+            Ok(())
+        });
         tokio::spawn(open::tend(self.runtime_directory.path().to_owned(), door.clone(), stop.clone()));
         let code = self.settings.open.then(|| door.page_code()).transpose();
         let code = code.map_err(|source| DaemonError::Runtime { source })?;
@@ -176,14 +198,15 @@ impl House<'_> {
     }
 
     /// Waits until nobody has needed us for long enough; for ever, if we are not to leave by ourselves.
-    async fn until_unused(&self, engine: &Engine, door: &Door, rpc: &RpcDoor) {
+    async fn until_unused(&self, engine: &Engine, doors: &Doors) {
         let Some(patience) = self.settings.idle_exit.filter(|_| self.settings.auto) else {
             return std::future::pending().await;
         };
         let look = || {
-            let (activity, traffic) = (engine.activity(), door.traffic());
+            let (activity, traffic) = (engine.activity(), doors.http.traffic());
             let there = activity.running + activity.waiting + activity.clients;
-            let busy = there > 0 || traffic.streams > 0 || rpc.connections() > 0;
+            let connected = doors.rpc.connections() + doors.console.clients();
+            let busy = there > 0 || traffic.streams > 0 || connected > 0;
             Signs { busy, answers: traffic.answers }
         };
         idle::until_unused(patience, look).await;
@@ -198,6 +221,7 @@ impl House<'_> {
             url: summary.url.clone(),
             http_socket: Some(summary.http_socket.display().to_string()),
             rpc_socket: Some(summary.rpc_socket.display().to_string()),
+            console_socket: Some(summary.console_socket.display().to_string()),
             auto: self.settings.auto,
         })?;
         summary.print(self.settings.json)?;
@@ -243,8 +267,14 @@ async fn until_stopped(
     Err(DaemonError::Broken { source }.into())
 }
 
-/// Shuts the doors, then the engine; then what is left to tell of it is told.
-async fn shut(mut serving: Serving, door: Door, engine: Engine, telemetry: Option<Telemetry>) {
+/// Shuts the doors, then the engine, then lets plugins leave; then what is left to tell of it is told.
+async fn shut(
+    mut serving: Serving,
+    door: Door,
+    engine: Engine,
+    plugins: PluginHosts,
+    telemetry: Option<Telemetry>,
+) {
     // While connections end: a stream's last message is said by a task of its own.
     let streams = tokio::time::timeout(STREAMS_DEADLINE, door.streams_ended());
     let listeners = async {
@@ -260,6 +290,8 @@ async fn shut(mut serving: Serving, door: Door, engine: Engine, telemetry: Optio
     if tokio::time::timeout(ENGINE_DEADLINE, engine.stop()).await.is_err() {
         tracing::warn!("the engine did not stop in time; what ran is closed at the next start");
     }
+    // Not before: what a turn still asks of them would fail instead of being interrupted.
+    plugins.stop().await;
     if let Some(telemetry) = telemetry {
         telemetry.end().await;
     }

@@ -17,9 +17,13 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use loggia_cli::CliError;
+use loggia_plugins::StarterError;
+use loggia_protocol_agent_server::{Problem, ProblemType};
+use loggia_wrap::WrapError;
 
 use crate::color::{ERROR, HINT, WARNING};
 use crate::commands::init::InitError;
+use crate::commands::{plugin_new, wrap};
 use crate::config::{Config, ConfigError};
 use crate::daemon::DaemonError;
 use crate::exit_code::ExitCode;
@@ -37,6 +41,12 @@ pub(crate) enum Error {
     /// The server did not do it, or what it did could not be shown.
     #[error(transparent)]
     Client(#[from] CliError),
+    /// A program was not wrapped.
+    #[error(transparent)]
+    Wrap(#[from] WrapError),
+    /// A plugin to start from was not written.
+    #[error(transparent)]
+    Starter(#[from] StarterError),
     /// A set-up was not made.
     #[error(transparent)]
     Init(#[from] InitError),
@@ -75,6 +85,9 @@ pub(crate) enum Error {
         #[source]
         source: io::Error,
     },
+    /// Something is to be changed for a workspace, and there is none.
+    #[error("there is no workspace around this directory")]
+    NoWorkspace,
     /// A directory has a name that cannot be told to a server.
     #[error("the name of the directory `{}` is not UTF-8", path.display())]
     UnreadableName {
@@ -146,6 +159,8 @@ pub(crate) enum ErrorKind {
     Configuration,
     /// Something outside is not there.
     Unavailable,
+    /// Somebody said no.
+    Refused,
     /// It is our fault, or the machine's.
     Internal,
 }
@@ -158,10 +173,13 @@ impl Error {
             Self::Daemon(error) => error.kind(),
             Self::Client(error) => client_kind(error),
             Self::Init(error) => error.kind(),
+            Self::Wrap(error) => wrap::kind(error),
+            Self::Starter(error) => plugin_new::kind(error),
             Self::NoSuchKey { .. }
             | Self::Policy { .. }
             | Self::NoDirectory { .. }
             | Self::UnreadableName { .. }
+            | Self::NoWorkspace
             | Self::NoEditor
             | Self::ScriptElsewhere { .. } => ErrorKind::Usage,
             Self::Editor { .. } => ErrorKind::Unavailable,
@@ -180,6 +198,8 @@ impl Error {
             Self::Daemon(error) => error.hint(),
             Self::Client(error) => Some(error.hint().to_owned()),
             Self::Init(error) => Some(error.hint()),
+            Self::Wrap(error) => wrap::hint(error),
+            Self::Starter(error) => Some(plugin_new::hint(error)),
             Self::ScriptElsewhere { name } => Some(format!(
                 "a script is played by the process that is started with it: add `--ephemeral`, or run `loggia stop` and `loggia serve --model {name}`"
             )),
@@ -209,6 +229,10 @@ impl Error {
             Self::NoDirectory { .. } => Some(
                 "name a directory that exists with `-w DIR`, or leave it out and start from one".to_owned(),
             ),
+            Self::NoWorkspace => Some(
+                "name one with `-w DIR`, or say `--global` for all of them; a directory with `.git` or `.loggia` is one"
+                    .to_owned(),
+            ),
             Self::UnreadableName { .. } => Some("rename it, or work in a directory above it".to_owned()),
             Self::Input { .. } => Some("see that it exists and can be read".to_owned()),
             Self::StaleDocs { repair, .. } => Some(format!("run `{repair}`")),
@@ -227,6 +251,8 @@ fn client_kind(error: &CliError) -> ErrorKind {
         | CliError::NothingAsked
         | CliError::TooMuchInput { .. }
         | CliError::NoSession
+        | CliError::NoTask
+        | CliError::SeveralTasks { .. }
         | CliError::NotConfirmed { .. }
         | CliError::NoTerminal
         | CliError::NothingToStep { .. }
@@ -236,9 +262,17 @@ fn client_kind(error: &CliError) -> ErrorKind {
         | CliError::SeveralSessions { .. }
         | CliError::File { .. }
         | CliError::SessionHasBegun { .. } => ErrorKind::Usage,
+        CliError::Console(error) if error.is_refusal() => ErrorKind::Refused,
+        CliError::Refused(refusal) if is_tasks_refusal(&refusal.problem) => ErrorKind::Refused,
         CliError::Refused(refusal) if (400..=499).contains(&refusal.problem.status) => ErrorKind::Usage,
         _ => ErrorKind::Unavailable,
     }
+}
+
+/// Whether a task, its guards or its repository stand in the way of what was asked.
+fn is_tasks_refusal(problem: &Problem) -> bool {
+    let is_task = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/tasks"));
+    is_task && problem.kind == ProblemType::Conflict
 }
 
 /// Tells people what went wrong and decides how to leave.

@@ -27,6 +27,9 @@ pub(crate) enum ExitCode {
     Model,
     /// The turn was cut off.
     Unfinished,
+    /// As something ended that has numbers of its own, a command on a console or a program that was wrapped; not in the
+    /// table.
+    Program(u8),
 }
 
 /// One row of the table.
@@ -65,17 +68,17 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Faults,
         number: 4,
-        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol, or `loggia doctor` found something that does not work.",
+        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol, `loggia plugin check` found something that hosts cannot work with, or `loggia doctor` found something that does not work.",
     },
     Row {
         code: ExitCode::Unavailable,
         number: 5,
-        meaning: "Something outside could not be read, reached or had: an input file, a server that does not run or does not answer, an address or a store that another process has, a session in which a turn is under way.",
+        meaning: "Something outside could not be read, reached or had: an input file, a server that does not run or does not answer, an address or a store that another process has, a session in which a turn is under way, a console whose connection was lost.",
     },
     Row {
         code: ExitCode::Refused,
         number: 6,
-        meaning: "Refused: the turn of `loggia ask` ended, but something the agent wanted was refused, by somebody or by the policy; `loggia policy check` met something that is denied; or you said no to what would have been done.",
+        meaning: "Refused: the turn of `loggia ask` ended, but something the agent wanted was refused, by somebody or by the policy; `loggia policy check` met something that is denied; you said no to what would have been done; or the server of a console does not let `loggia attach` in.",
     },
     Row {
         code: ExitCode::Cancelled,
@@ -97,7 +100,18 @@ pub(crate) const TABLE: &[Row] = &[
 impl ExitCode {
     /// The number the shell sees.
     pub(crate) fn number(self) -> u8 {
-        TABLE.iter().find(|row| row.code == self).map_or(1, |row| row.number)
+        match self {
+            Self::Program(status) => status,
+            _ => TABLE.iter().find(|row| row.code == self).map_or(1, |row| row.number),
+        }
+    }
+
+    /// As a command on a console ended that did not end well. A status that no shell knows is a failure.
+    pub(crate) fn of_command(status: i32) -> Self {
+        match u8::try_from(status) {
+            Ok(status @ 1..) => Self::Program(status),
+            _ => Self::Failure,
+        }
     }
 
     /// The ending a number stands for; one that stands for none is a failure.
@@ -120,6 +134,7 @@ impl From<ErrorKind> for ExitCode {
             ErrorKind::Usage => Self::Usage,
             ErrorKind::Configuration => Self::Configuration,
             ErrorKind::Unavailable => Self::Unavailable,
+            ErrorKind::Refused => Self::Refused,
         }
     }
 }
@@ -162,5 +177,9 @@ mod tests {
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
         assert_eq!(all.map(|code| ExitCode::of_number(code.number().into())), all);
         assert_eq!(ExitCode::of_number(137), ExitCode::Failure);
+        assert_eq!(
+            [3, 255, 256, -1, 0].map(|status| ExitCode::of_command(status).number()),
+            [3, 255, 1, 1, 1]
+        );
     }
 }

@@ -22,19 +22,22 @@ mod rpc;
 mod supervise;
 mod telemetry;
 
+use loggia_console::Journal;
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::{
     AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand,
-    PolicyCommand, ServeArguments, SessionsCommand, TurnArguments,
+    PluginCommand, PluginSubcommand, PolicyCommand, ServeArguments, SessionsCommand, TaskCommand,
+    TurnArguments,
 };
 use crate::commands::client::Home;
 use crate::commands::serve::Starter;
 use crate::config::places::Places;
+use crate::config::trust::Trust;
 use crate::config::{Config, OwnFlag, keys};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
-use crate::logging::Format;
+use crate::logging::{Format, Heard};
 use crate::telemetry::Telemetry;
 
 fn main() -> std::process::ExitCode {
@@ -59,13 +62,17 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         Command::Serve(arguments) if arguments.detach => commands::serve::detach(&cli.flags, &arguments),
         Command::Serve(arguments) => {
             let config = Config::load(&cli.flags, &commands::serve::own_flags(&arguments))?;
-            let telemetry = Telemetry::asked(&config);
-            begin(&config, config.log_format(), telemetry.as_ref());
-            commands::serve::run(&config, &arguments, Starter::Stays, telemetry)
+            let (telemetry, journal) = (Telemetry::asked(&config), Journal::new());
+            begin(&config, config.log_format(), telemetry.as_ref(), Some(&journal));
+            commands::serve::run(&config, &cli.flags, &arguments, Starter::Stays, telemetry, journal)
         }
         Command::Rpc(arguments) => Ok(rpc::run(cli.flags, &arguments.words)),
         Command::Ask(arguments) => ask(&cli.flags, &arguments),
         Command::Chat(arguments) => chat(&cli.flags, &arguments),
+        Command::Attach(arguments) => {
+            let (config, home) = client_of(&cli.flags)?;
+            commands::attach::run(&config, &home, &arguments)
+        }
         Command::Sessions { command: Some(SessionsCommand::Resume(arguments)), .. }
             if arguments.prompt.is_empty() && !arguments.json =>
         {
@@ -93,6 +100,20 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             let command = command.unwrap_or(PolicyCommand::Show(usual));
             commands::policy::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
         }
+        Command::Task { command, usual } => {
+            let command = command.map_or(TaskCommand::List(usual), |command| *command);
+            let (config, home) = client_of(&cli.flags)?;
+            commands::task::run(&config, &home, command).map(ExitCode::from)
+        }
+        Command::Plugin { command: Some(PluginSubcommand::Host(command)), .. } => {
+            commands::plugin::run(&as_client(&cli.flags)?, command)
+        }
+        Command::Plugin { command: None, usual } => {
+            commands::plugin::run(&as_client(&cli.flags)?, PluginCommand::List(usual))
+        }
+        Command::Trust(arguments) => {
+            commands::trust::run(&as_client(&cli.flags)?, &arguments).map(ExitCode::from)
+        }
         Command::Init(arguments) => {
             let (config, home) = client_of(&cli.flags)?;
             commands::init::run(&config, &home, &arguments)
@@ -109,6 +130,13 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             commands::config_show::run(&start(&cli.flags, &[])?, &arguments)
         }
         // The rest must work however broken the configuration is.
+        Command::Plugin { command: Some(PluginSubcommand::Check(arguments)), .. } => {
+            commands::plugin_check::run(&cli.flags, &arguments)
+        }
+        Command::Plugin { command: Some(PluginSubcommand::New(arguments)), .. } => {
+            commands::plugin_new::run(&arguments)
+        }
+        Command::Wrap(arguments) => commands::wrap::run(&cli.flags, &arguments),
         Command::Open(arguments) => commands::open::run(&arguments),
         Command::Status(arguments) => commands::status::run(&arguments),
         Command::Stop(arguments) => commands::stop::run(&arguments),
@@ -120,7 +148,7 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
 /// Asks, with the configuration of the workspace that is asked about.
 fn ask(flags: &GlobalFlags, arguments: &AskArguments) -> Result<ExitCode, Error> {
     let (config, home) = prepare(flags, &arguments.turn)?;
-    commands::ask::run(&config, home, arguments)
+    commands::ask::run(&config, flags, home, arguments)
 }
 
 /// Converses, in the same way.
@@ -130,10 +158,11 @@ fn chat(flags: &GlobalFlags, arguments: &TurnArguments) -> Result<ExitCode, Erro
 }
 
 fn prepare(flags: &GlobalFlags, arguments: &TurnArguments) -> Result<(Config, Home), Error> {
-    let places = match &arguments.workspace {
+    let mut places = match &arguments.workspace {
         Some(directory) => Places::around(Some(directory))?,
         None => Places::find()?,
     };
+    places.trust = arguments.trust.then_some(Trust::Full);
     let config = Config::load_in(&places, flags, &commands::ask::own_flags(arguments))?;
     begin_client(&config);
     let home = Home::new(places, &config);
@@ -155,9 +184,14 @@ fn client_of(flags: &GlobalFlags) -> Result<(Config, Home), Error> {
 
 /// A client is silent about what goes well, unless somebody wants to know: what it shows is its answer.
 fn begin_client(config: &Config) {
+    begin_client_heard(config, Heard::Everybody);
+}
+
+/// The same, with a word on who is heard.
+fn begin_client_heard(config: &Config, heard: Heard) {
     color::settle(config.color());
     let level = if config.is_set(&keys::LOG_LEVEL) { config.log_level() } else { LevelFilter::WARN };
-    logging::start(level, config.log_format(), None);
+    logging::start(level, config.log_format(), heard, None, None);
     if level >= LevelFilter::WARN {
         errors::warn_of_ignored(config);
     }
@@ -169,21 +203,21 @@ fn serve_detached(flags: &GlobalFlags, arguments: &ServeArguments) -> Result<Exi
     let config = Config::load(flags, &commands::serve::own_flags(arguments))?;
     let format = config.log_format();
     let format = if format == Format::Text { Format::TimedText } else { format };
-    let telemetry = Telemetry::asked(&config);
-    begin(&config, format, telemetry.as_ref());
-    commands::serve::run(&config, arguments, Starter::Goes, telemetry)
+    let (telemetry, journal) = (Telemetry::asked(&config), Journal::new());
+    begin(&config, format, telemetry.as_ref(), Some(&journal));
+    commands::serve::run(&config, flags, arguments, Starter::Goes, telemetry, journal)
 }
 
 /// Loads the configuration and makes colours and the log follow it.
 fn start(flags: &GlobalFlags, of_command: &[OwnFlag<'_>]) -> Result<Config, Error> {
     let config = Config::load(flags, of_command)?;
-    begin(&config, config.log_format(), None);
+    begin(&config, config.log_format(), None, None);
     Ok(config)
 }
 
-fn begin(config: &Config, format: Format, telemetry: Option<&Telemetry>) {
+fn begin(config: &Config, format: Format, telemetry: Option<&Telemetry>, journal: Option<&Journal>) {
     color::settle(config.color());
-    logging::start(config.log_level(), format, telemetry);
+    logging::start(config.log_level(), format, Heard::Everybody, telemetry, journal);
     if config.log_level() >= LevelFilter::WARN {
         errors::warn_of_ignored(config);
     }

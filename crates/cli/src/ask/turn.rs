@@ -6,6 +6,8 @@
 //! alone: whoever said beforehand what may be done did not mean it.
 
 mod asking;
+mod attending;
+mod ends;
 mod going_on;
 mod saying;
 mod says;
@@ -17,10 +19,8 @@ use std::time::Duration;
 
 use loggia_client::{Client, Heard, Lost, SessionStream};
 use loggia_protocol_agent_server::{
-    ErrorBody, ErrorCode, MessageFinal, PatchProposed, ServerMessage, Session, SessionStatus, ToolExecute,
-    UserMessage,
+    ErrorBody, MessageFinal, PatchProposed, ServerMessage, Session, SessionStatus, UserMessage,
 };
-use serde_json::Value;
 use tokio::time::{Interval, MissedTickBehavior, Sleep};
 
 use super::face::Face;
@@ -30,6 +30,9 @@ use super::{Approvals, Ask, Outcome, Revive, Reviving};
 use crate::spent::Spent;
 use crate::terminal::Keys;
 use crate::{CliError, Interrupts, Terminal, live};
+use attending::Attended;
+pub(crate) use attending::{Work, Worked, attend};
+use ends::{is_denied, outcome_of, until_late, until_revived};
 use going_on::{GoingOn, Last};
 use saying::{Prompt, Said};
 use says::Says;
@@ -117,6 +120,23 @@ async fn follow(
     keys: &mut Keys,
     interrupts: &mut Interrupts,
 ) -> Result<Ended, CliError> {
+    let begun = begin(client, session, message, options, face, keys, interrupts).await?;
+    let Some(mut turn) = begun else { return Ok(Ended { outcome: Outcome::Left, spent: Spent::NOTHING }) };
+    turn.prompt();
+    let outcome = turn.go().await?;
+    Ok(Ended { outcome, spent: turn.spent })
+}
+
+/// A turn whose stream is open; nothing if somebody left before.
+async fn begin<'a, 't>(
+    client: &'a Client,
+    session: &'a Session,
+    message: Option<UserMessage>,
+    options: &'a Ask,
+    face: Face<'t>,
+    keys: &'a mut Keys,
+    interrupts: &'a mut Interrupts,
+) -> Result<Option<Turn<'a, 't>>, CliError> {
     let mut face = face;
     face.begin(session)?;
     interrupts.forget();
@@ -124,12 +144,12 @@ async fn follow(
         stream = super::open::stream(client, session, options.revive.as_ref()) => stream?,
         () = interrupts.next() => {
             face.end(Outcome::Left, None, session)?;
-            return Ok(Ended { outcome: Outcome::Left, spent: Spent::NOTHING });
+            return Ok(None);
         }
     };
     let mut ticks = tokio::time::interval(live::TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut turn = Turn {
+    Ok(Some(Turn {
         client,
         session,
         approvals: if message.is_some() { options.approvals } else { Approvals::Ask },
@@ -162,10 +182,9 @@ async fn follow(
         continued: 0,
         continued_after: 0,
         spent: Spent::NOTHING,
-    };
-    turn.prompt();
-    let outcome = turn.go().await?;
-    Ok(Ended { outcome, spent: turn.spent })
+        attended: None,
+        heard: session.last_seq,
+    }))
 }
 
 /// A turn on its way.
@@ -213,6 +232,10 @@ struct Turn<'a, 't> {
     /// The newest event when the turn was last continued.
     continued_after: u64,
     spent: Spent,
+    /// What is done about the session's task, whose turns these are.
+    attended: Option<Attended>,
+    /// The newest event that was heard.
+    heard: u64,
 }
 
 impl Turn<'_, '_> {
@@ -242,6 +265,10 @@ impl Turn<'_, '_> {
                         return Ok(outcome);
                     }
                 }
+                done = attending::until_done(&mut self.attended) => {
+                    self.worked(done).await?;
+                    return Ok(self.outcome_of_work());
+                }
                 _ = self.ticks.tick(), if moves => self.face.person(View::tick)?,
             }
         }
@@ -267,7 +294,9 @@ impl Turn<'_, '_> {
                 if why == Lost::Stopped {
                     return self.stopped();
                 }
-                self.face.disconnected(why, retry_in)?;
+                if self.attended.is_none() {
+                    self.face.disconnected(why, retry_in)?;
+                }
                 (self.away, self.was_away) = (true, true);
                 self.losses += 1;
                 // Each time: one that was dying may have been taken for alive before.
@@ -290,6 +319,10 @@ impl Turn<'_, '_> {
 
     /// After a lost connection our own prompt may be told as somebody else's.
     fn is_our_echo(&self, message: &ServerMessage) -> bool {
+        // What a step tells its agent is long, and nobody typed it.
+        if self.attended.is_some() && self.face.can_ask() && matches!(message, ServerMessage::ClientEcho(_)) {
+            return true;
+        }
         self.was_away
             && self.face.can_ask()
             && matches!((message, &self.message), (ServerMessage::ClientEcho(echo), Some(ours)) if echo.message == ours.message)
@@ -297,9 +330,14 @@ impl Turn<'_, '_> {
 
     /// What another turn says is no answer to our prompt, so it does not go where only the answer is read.
     fn is_others_answer(&self, message: &ServerMessage) -> bool {
-        self.message.is_none()
+        !self.is_ours()
             && !self.face.is_answer_seen()
             && matches!(message, ServerMessage::Token(_) | ServerMessage::MessageFinal(_))
+    }
+
+    /// Whether what runs is ours: our prompt, or what we asked to be done about a task.
+    fn is_ours(&self) -> bool {
+        self.message.is_some() || self.attended.is_some()
     }
 
     fn act(&mut self, message: ServerMessage) -> Result<Option<Outcome>, CliError> {
@@ -337,6 +375,9 @@ impl Turn<'_, '_> {
             None => Outcome::Failed,
             Some(fault) => outcome_of(fault),
         };
+        if self.attended.is_some() {
+            return self.turn_of_work_ended(outcome, fault.as_ref()).map(|()| None);
+        }
         let last_told = Last { files: last.metadata.files_modified, fault };
         if outcome == Outcome::Interrupted && self.was_away && !self.interrupted {
             return self.cut_off(last.stamp.seq, last_told);
@@ -354,40 +395,5 @@ impl Turn<'_, '_> {
         }
         self.face.person(|view| view.summary(files, self.left_out, self.spent, self.session))?;
         Ok(Some(outcome))
-    }
-}
-
-fn outcome_of(fault: &ErrorBody) -> Outcome {
-    let says = |name: &str| fault.details.as_ref().is_some_and(|details| details.0.get(name).is_some());
-    match fault.code {
-        ErrorCode::Cancelled => Outcome::Cancelled,
-        ErrorCode::ModelError => Outcome::ModelFailed,
-        ErrorCode::PolicyViolation if says("limit") => Outcome::LimitReached,
-        ErrorCode::Internal if says("interrupted") => Outcome::Interrupted,
-        _ => Outcome::Failed,
-    }
-}
-
-fn is_denied(execute: &ToolExecute) -> bool {
-    let denied = execute.result.as_ref().and_then(|result| result.0.get("denied"));
-    denied.and_then(Value::as_bool).unwrap_or(false)
-}
-
-/// Until we leave; for ever if we do not.
-async fn until_late(leaving: &mut Option<Pin<Box<Sleep>>>) {
-    match leaving {
-        Some(late) => late.await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Until the server was brought back, or that came to nothing; for ever if nobody tries.
-async fn until_revived(reviving: &mut Option<Reviving>) {
-    match reviving {
-        Some(way) => {
-            way.await;
-            *reviving = None;
-        }
-        None => std::future::pending().await,
     }
 }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -40,6 +41,17 @@ pub(crate) struct Modes(Termios);
 impl Modes {
     pub(crate) fn of_process() -> io::Result<Self> {
         Ok(Self(tcgetattr(io::stdin())?))
+    }
+
+    /// Waits until somebody else has changed them, so long at most.
+    pub(crate) fn until_changed(&self, limit: Duration) {
+        let latest = Instant::now() + limit;
+        while tcgetattr(io::stdin()).is_ok_and(|now| now.local_modes == self.0.local_modes)
+            && Instant::now() < latest
+        {
+            // Nobody tells when it happens.
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     pub(crate) fn put_back(&self) {

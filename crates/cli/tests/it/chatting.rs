@@ -58,12 +58,12 @@ async fn what_was_done_is_taken_back() {
 }
 
 #[tokio::test]
-async fn a_plan_gets_no_yes_and_what_follows_it_does() {
+async fn a_plan_changes_nothing_and_what_follows_it_does() {
     let write = |text: &str| calls("write_file", &format!("{{ path = \"a.txt\", content = {text:?} }}"));
     let house = House::new(&[("a.txt", "old\n")], &[write("planned\n"), write("done\n")].concat()).await;
     let screen = chat(&house, &["/plan change it"]).await;
     assert_eq!(house.read("a.txt"), "old\n");
-    assert!(screen.err().contains("no: nothing may be changed"), "{}", screen.err());
+    assert!(screen.err().contains("the turn was begun for reading only"), "{}", screen.err());
     // A session that begins with a plan may do what any other may.
     let house = House::new(&[("a.txt", "old\n")], &[write("planned\n"), write("done\n")].concat()).await;
     chat(&house, &["/plan change it", "do it"]).await;

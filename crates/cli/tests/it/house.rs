@@ -66,8 +66,11 @@ impl House {
             store: Arc::new(loggia_tests::reopen_store(directory.path()).await),
             models: Arc::clone(&models) as Arc<dyn ModelCatalogue>,
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            repositories: loggia_engine::NoRepository::finder(),
+            sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(PretendRunner),
             index: Arc::new(|_| None),
+            guests: Arc::new(loggia_engine::NoGuests),
         };
         let data = directory.path().join("data");
         let engine = Engine::start(parts, loggia_engine::Settings::new(data.clone())).await.unwrap();
@@ -75,7 +78,8 @@ impl House {
         let stop = CancellationToken::new();
         let examine = loggia_http::examine_nothing();
         let index = Arc::new(|_: &_| None);
-        let parts = Parts { engine: engine.clone(), models, index, examine, stop: stop.clone() };
+        let plugins = Arc::new(loggia_domain::NoPlugins);
+        let parts = Parts { engine: engine.clone(), models, index, plugins, examine, stop: stop.clone() };
         let version = "1.2.3".to_owned();
         let settings = Settings { data: data.clone(), version, hosts: Vec::new(), origins: Vec::new() };
         let door = Door::new(parts, settings).unwrap();

@@ -4,8 +4,11 @@
 
 mod answers;
 mod approvals;
+mod attaching;
 mod chatting;
 mod commands;
+mod console;
+mod foreign;
 mod house;
 mod interrupting;
 mod lines;

@@ -47,6 +47,9 @@ pub(crate) struct TurnArguments {
     /// Answer yes to everything that is asked
     #[arg(short, long, conflicts_with_all = ["read_only"], help_heading = "Approvals")]
     pub(crate) yes: bool,
+    /// Trust the workspace for this run: its plugins may run, and all of its configuration holds
+    #[arg(long, help_heading = "Approvals")]
+    pub(crate) trust: bool,
     /// Change nothing and run nothing
     #[arg(long, conflicts_with = "policy", help_heading = "Approvals")]
     pub(crate) read_only: bool,
@@ -242,7 +245,7 @@ pub(crate) struct DoctorArguments {
 }
 
 /// Reads `tokens=50000,usd=0.5`.
-fn parse_budget(text: &str) -> Result<Budget, String> {
+pub(super) fn parse_budget(text: &str) -> Result<Budget, String> {
     let mut budget = Budget::default();
     for part in text.split(',').map(str::trim) {
         let read = part.split_once('=').and_then(|(name, value)| match name.trim() {

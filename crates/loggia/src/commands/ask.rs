@@ -1,6 +1,8 @@
 //! `loggia ask`: one prompt to the agent, from here to the end of its turn.
 
+use std::future::Future;
 use std::io::{self, IsTerminal as _, Read as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use loggia_cli::{Approvals, Ask, Outcome, Revive, SessionChoice};
@@ -9,11 +11,13 @@ use loggia_protocol_agent_server::{PolicyPreset, SessionId};
 use tracing::level_filters::LevelFilter;
 
 use super::client::{self, Home};
-use crate::cli::{AskArguments, TurnArguments};
+use super::trust::RunTrust;
+use crate::cli::{AskArguments, GlobalFlags, TurnArguments};
 use crate::config::places::Places;
+use crate::config::trust::Trust;
 use crate::config::{Config, OwnFlag, keys};
 use crate::daemon::ephemeral::Ephemeral;
-use crate::daemon::{Settings, find};
+use crate::daemon::{Settings, find, models};
 use crate::errors::{self, Error};
 use crate::exit_code::ExitCode;
 
@@ -29,12 +33,17 @@ pub(crate) fn own_flags(arguments: &TurnArguments) -> [OwnFlag<'_>; 1] {
 }
 
 /// Runs the command.
-pub(crate) fn run(config: &Config, home: Home, arguments: &AskArguments) -> Result<ExitCode, Error> {
+pub(crate) fn run(
+    config: &Config,
+    flags: &GlobalFlags,
+    home: Home,
+    arguments: &AskArguments,
+) -> Result<ExitCode, Error> {
     let asked = asked(config, &home, &arguments.turn, arguments.ephemeral)?;
     let prompt = arguments.prompt.join(" ");
     let asked = Ask { prompt, stdin_context: piped()?, json: arguments.json, ..asked };
     let outcome = match arguments.ephemeral {
-        true => in_process(config, &home.places, asked)?,
+        true => in_process(config, flags, &home.places, asked)?,
         false => of_server(home, asked)?,
     };
     Ok(outcome.into())
@@ -49,7 +58,7 @@ fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
     let done = runtime.block_on(async {
         let client = home.client_with_model().await?;
         let follows_choice = asked.model.is_none() && asked.session == SessionChoice::New;
-        let outcome = ask(&client, asked).await?;
+        let outcome = trusting(&home, &client, asked.workspace.clone(), ask(&client, asked)).await?;
         if follows_choice && outcome == Outcome::ModelFailed {
             warn_of_choice(&client).await;
         }
@@ -61,6 +70,22 @@ fn of_server(home: Home, mut asked: Ask) -> Result<Outcome, Error> {
     });
     // A keyboard that is being read is not waited for.
     runtime.shutdown_background();
+    done
+}
+
+/// Does something in a workspace that is trusted meanwhile, if somebody said so for this run.
+pub(super) async fn trusting<T>(
+    home: &Home,
+    client: &Client,
+    workspace: PathBuf,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    if home.places.trust != Some(Trust::Full) {
+        return work.await;
+    }
+    let run = RunTrust::begin(client, &workspace).await?;
+    let done = work.await;
+    run.end().await;
     done
 }
 
@@ -92,10 +117,14 @@ pub(super) fn revive(home: &Arc<Home>) -> Revive {
 }
 
 /// Asks an engine of this process, of which nothing stays.
-fn in_process(config: &Config, places: &Places, asked: Ask) -> Result<Outcome, Error> {
+fn in_process(config: &Config, flags: &GlobalFlags, places: &Places, asked: Ask) -> Result<Outcome, Error> {
     let runtime = Ephemeral::runtime()?;
     let done = runtime.block_on(async {
-        let house = Ephemeral::start(&Settings::of_command(config), places).await?;
+        let house = Ephemeral::start(&Settings::of_command(config, flags), places).await?;
+        if places.trust == Some(Trust::Full) {
+            // It may be below the directory that was found to be the workspace's root.
+            house.trust(&asked.workspace)?;
+        }
         let client = Client::new(Server::Unix(house.socket()));
         let done = ask(&client, asked).await;
         house.end().await;
@@ -116,7 +145,8 @@ async fn ask(client: &Client, asked: Ask) -> Result<Outcome, Error> {
     }
 }
 
-/// How to ask, from flags and configuration. An engine of this process has the configuration itself.
+/// How to ask, from flags and configuration. An engine of this process has the configuration itself, and only agents of
+/// plugins are asked for by name.
 pub(super) fn asked(
     config: &Config,
     home: &Home,
@@ -140,7 +170,7 @@ pub(super) fn asked(
         _ => Approvals::Ask,
     };
     Ok(Ask {
-        model: model.filter(|_| !in_process).map(str::to_owned),
+        model: model.filter(|name| !in_process || models::is_agent(name)).map(str::to_owned),
         session,
         approvals,
         preset: arguments.policy.map(PolicyPreset::from).or(preset.filter(|_| !in_process)),

@@ -27,9 +27,11 @@ pub(crate) fn run(config: &Config, home: Home, arguments: &TurnArguments) -> Res
         let (interrupts, listening) = client::interrupts_and_end()?;
         let listening = tokio::spawn(listening);
         let mut terminal = client::terminal();
-        let done = loggia_cli::chat(&client, chat, &mut terminal, interrupts).await;
+        let workspace = chat.workspace.clone();
+        let talk = async { Ok(loggia_cli::chat(&client, chat, &mut terminal, interrupts).await?) };
+        let done = ask::trusting(&home, &client, workspace, talk).await;
         listening.abort();
-        Ok(done?)
+        done
     });
     // A keyboard that is being read is not waited for.
     runtime.shutdown_background();

@@ -39,7 +39,7 @@ impl Home {
     pub(crate) fn new(places: Places, config: &Config) -> Self {
         let warns = config.log_level() >= LevelFilter::WARN;
         let unheard = if warns { config.unheard() } else { Vec::new() };
-        let (variables, keys) = (config.key_variables(), keys_here(config));
+        let (variables, keys) = (config.variables_for_server(), keys_here(config));
         Self { places, variables, keys, unheard, warned: AtomicBool::new(false) }
     }
 

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use loggia_console::Journal;
+
 use crate::cli::{GlobalFlags, ServeArguments, TlsKind};
 use crate::config::places::Places;
 use crate::config::{Config, OwnFlag, keys};
@@ -31,15 +33,18 @@ pub(crate) fn own_flags(arguments: &ServeArguments) -> [OwnFlag<'_>; 2] {
 /// Runs the command.
 pub(crate) fn run(
     config: &Config,
+    flags: &GlobalFlags,
     arguments: &ServeArguments,
     starter: Starter,
     telemetry: Option<Telemetry>,
+    journal: Journal,
 ) -> Result<ExitCode, Error> {
-    daemon::run(&settings(config, arguments, starter), &Places::find()?, telemetry)?;
+    let settings = Settings { flags: flags.clone(), ..settings(config, arguments, starter) };
+    daemon::run(&settings, &Places::find()?, telemetry, journal)?;
     Ok(ExitCode::Success)
 }
 
-/// What was asked for, from flags and configuration.
+/// What was asked for, from flags of the command and the configuration.
 fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Settings {
     Settings {
         addr: addr(config, arguments).map(str::to_owned),
@@ -51,6 +56,7 @@ fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Se
         model_origin: config.model_origin(),
         pinned_model: config.is_model_pinned(),
         policy: config.policy(),
+        tasks: config.tasks(),
         workspaces: arguments.workspaces.clone(),
         json: arguments.json,
         open: arguments.open,
@@ -59,6 +65,7 @@ fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Se
         endpoints: config.endpoints(),
         catalogue: config.catalogue(),
         idle_exit: arguments.idle_exit_ms.map(Duration::from_millis).or_else(|| config.idle_exit()),
+        flags: GlobalFlags::default(),
     }
 }
 
@@ -155,9 +162,15 @@ mod tests {
         let cli = Cli::try_parse_from(["loggia", "serve"]).unwrap();
         let Command::Serve(arguments) = &cli.command else { panic!("another command") };
         let endpoint = config.otlp_endpoint().map(str::to_owned);
-        let rpc: Vec<&str> = config.rpc_flags().collect();
+        let rpc = config.rpc_flags();
+        let plugins = (
+            config.plugins_enabled(),
+            config.plugins_config(),
+            config.variables_for_server(),
+            config.plugin_limits(),
+        );
         let looks = (config.color(), config.log_level(), config.log_format(), rpc);
-        format!("{:?} {looks:?} {endpoint:?}", settings(&config, arguments, Starter::Stays))
+        format!("{:?} {looks:?} {endpoint:?} {plugins:?}", settings(&config, arguments, Starter::Stays))
     }
 
     /// A value that is none of the key's default.
@@ -175,6 +188,7 @@ mod tests {
             "false",
             "http://[::1]:1",
             "[::1]:1",
+            "{\"a\": 1}",
         ];
         let fits = |text: &&&str| key.kind.read(text).is_some_and(|value| value != key.default);
         candidates.iter().find(fits).unwrap_or_else(|| panic!("nothing fits {}", key.path)).to_string()

@@ -173,6 +173,9 @@ fn lines(running: &Running) -> Vec<String> {
     if let Some(socket) = &record.rpc_socket {
         fact("rpc", socket);
     }
+    if let Some(socket) = &record.console_socket {
+        fact("console", socket);
+    }
     fact("model", model.as_deref().unwrap_or("none"));
     if let Some(Sessions { loaded, running, waiting }) = sessions {
         fact("sessions", &format!("{loaded} in memory, {running} running, {waiting} waiting for an answer"));

@@ -73,7 +73,7 @@ impl Value {
     fn count(&self) -> Option<u64> {
         match self {
             Self::Count(count) => Some(*count),
-            Self::Text(_) | Self::Decimal(_) | Self::Switch(_) => None,
+            Self::Text(_) | Self::Decimal(_) | Self::Switch(_) | Self::Object(_) => None,
         }
     }
 
@@ -82,7 +82,7 @@ impl Value {
         match self {
             Self::Decimal(price) => Some(*price),
             Self::Count(count) => millionths(&count.to_string()),
-            Self::Text(_) | Self::Switch(_) => None,
+            Self::Text(_) | Self::Switch(_) | Self::Object(_) => None,
         }
     }
 }

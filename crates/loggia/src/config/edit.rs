@@ -42,15 +42,38 @@ impl Edit {
         item.as_str()
     }
 
+    /// What the file says, if it is a list of texts, or one text with commas.
+    pub(crate) fn names(&self, key: &str) -> Vec<String> {
+        let mut item = Some(self.document.as_item());
+        for part in key.split('.') {
+            item = item.and_then(|item| item.get(part));
+        }
+        let names: Vec<&str> = match item {
+            Some(item) if item.is_array() => {
+                item.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+            }
+            item => item.and_then(Item::as_str).unwrap_or_default().split(',').collect(),
+        };
+        names.into_iter().map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// Sets a key to a list of texts.
+    pub(crate) fn set_names(&mut self, key: &str, names: &[String]) {
+        self.put(key, names.iter().map(String::as_str).collect());
+    }
+
     /// Sets a key to a text.
     pub(crate) fn set(&mut self, key: &str, text: &str) {
+        self.put(key, Value::from(text));
+    }
+
+    fn put(&mut self, key: &str, mut value: Value) {
         let mut table: &mut dyn TableLike = self.document.as_table_mut();
         let parts: Vec<&str> = key.split('.').collect();
         for (place, part) in parts.iter().enumerate() {
             let below = parts.len() - place - 1;
             if below == 0 {
                 let item = table.entry(part).or_insert(Item::None);
-                let mut value = Value::from(text);
                 if let Some(old) = item.as_value() {
                     // What is written beside it.
                     *value.decor_mut() = old.decor().clone();
@@ -144,6 +167,27 @@ mod tests {
         );
         let named = [("models.openai.kind", "openai"), ("models.openai.key_file", "/k")];
         assert_eq!(edited("", &named), "[models.openai]\nkind = \"openai\"\nkey_file = \"/k\"\n");
+    }
+
+    #[test]
+    fn names_are_read_in_both_spellings_and_written_as_a_list() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config.toml");
+        let listed = |before: &str| {
+            fs::write(&path, before).unwrap();
+            let mut edit = Edit::open(&path).unwrap();
+            let mut names = edit.names("plugins.enabled");
+            names.push("new".to_owned());
+            edit.set_names("plugins.enabled", &names);
+            edit.save().unwrap();
+            fs::read_to_string(&path).unwrap()
+        };
+        assert_eq!(listed(""), "[plugins]\nenabled = [\"new\"]\n");
+        assert_eq!(
+            listed("# mine\n[plugins]\nenabled = [\"a\", \"b\"] # on\n"),
+            "# mine\n[plugins]\nenabled = [\"a\", \"b\", \"new\"] # on\n"
+        );
+        assert_eq!(listed("plugins.enabled = \"a, b\"\n"), "plugins.enabled = [\"a\", \"b\", \"new\"]\n");
     }
 
     #[test]

@@ -45,10 +45,11 @@ impl Config {
         endpoints
     }
 
-    /// The variables that have keys of endpoints.
-    pub(crate) fn key_variables(&self) -> Vec<String> {
-        let names = self.endpoints().into_iter().map(|endpoint| endpoint.key_variable);
-        names.filter(|name| !name.is_empty()).collect()
+    /// The variables that a server gets which a command starts: those that have keys of endpoints, and those that plugins
+    /// need.
+    pub(crate) fn variables_for_server(&self) -> Vec<String> {
+        let keys = self.endpoints().into_iter().map(|endpoint| endpoint.key_variable);
+        keys.filter(|name| !name.is_empty()).chain(self.plugin_variables()).collect()
     }
 }
 
@@ -73,7 +74,7 @@ impl Value {
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,
-            Self::Count(_) | Self::Decimal(_) | Self::Switch(_) => "",
+            Self::Count(_) | Self::Decimal(_) | Self::Switch(_) | Self::Object(_) => "",
         }
     }
 }
@@ -105,6 +106,6 @@ mod tests {
         };
         let lab = Endpoint { name: text("lab"), kind: text("ollama"), ..Endpoint::default() };
         assert_eq!(config.endpoints(), [corp, lab]);
-        assert_eq!(config.key_variables(), ["CORP_KEY"]);
+        assert_eq!(config.variables_for_server(), ["CORP_KEY"]);
     }
 }

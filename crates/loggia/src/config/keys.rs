@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use loggia_jsonrpc::Json;
+
 use super::value::{NO_LIMIT, Value, ValueType};
 use crate::env_vars;
 
@@ -153,12 +155,172 @@ pub(crate) static RPC_PERMISSION_TIMERS: Key = Key {
     workspace: WorkspaceRule::Never("it is up to whoever starts the client"),
 };
 
+/// Within which time replies are told together to clients of the rpc door.
+pub(crate) static RPC_MERGE_UPDATES_MS: Key = Key {
+    path: "rpc.merge_updates_ms",
+    kind: ValueType::Count,
+    default: Value::Count(0),
+    doc: "Milliseconds within which `loggia rpc` tells what has come of a reply in one `messageUpdate`, as with `--merge-updates`; 5000 at most. 0 tells each piece as it comes.",
+    used_by: "`loggia rpc`",
+    workspace: WorkspaceRule::Never("it is up to whoever starts the client"),
+};
+
 /// The model new sessions begin with.
 pub(crate) static MODEL_DEFAULT: Key = Key {
     path: "model.default",
     kind: ValueType::Text,
     default: text(""),
     doc: "Model of new sessions, as `provider:model`; several with commas between them are tried in turn. `scripted:FILE` plays a script. Empty means what is found: a server on this machine, else a provider whose key is set.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides who is sent the code"),
+};
+
+/// Which plugins run.
+pub(crate) static PLUGINS_ENABLED: Key = Key {
+    path: "plugins.enabled",
+    kind: ValueType::Names,
+    default: text(""),
+    doc: "Names of plugins that may run in every workspace, as a list or separated by commas, in the order in which they count. `loggia plugin enable` adds to those of one workspace.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides which programs run"),
+};
+
+/// Which variables a server that is started by itself gets for its plugins.
+pub(crate) static PLUGINS_VARIABLES: Key = Key {
+    path: "plugins.variables",
+    kind: ValueType::Names,
+    default: text(""),
+    doc: "Variables that plugins need, as a list or separated by commas. A server that a command starts by itself is given them; one that you start has your environment anyway.",
+    used_by: "commands that start a server",
+    workspace: WorkspaceRule::Never("it decides who is told a secret"),
+};
+
+/// What a plugin is handed when it starts.
+pub(crate) static PLUGIN_CONFIG: Key = Key {
+    path: "plugins.config.PLUGIN",
+    kind: ValueType::Object,
+    default: Value::Object(Json(serde_json::Value::Null)),
+    doc: "What the plugin `PLUGIN` is handed when it starts, as a table of its own making.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides what a program is told"),
+};
+
+/// How long an agent of a plugin may be silent.
+pub(crate) static PLUGINS_SILENCE_S: Key = Key {
+    path: "plugins.silence_s",
+    kind: ValueType::Count,
+    default: Value::Count(300),
+    doc: "Seconds for which a plugin's agent may say nothing while it waits for nothing of ours; a trusted workspace's `.mehrhof/config.yaml` may say otherwise in `agent.timeout`.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides how long a program may run"),
+};
+
+/// How long an agent of a plugin may work.
+pub(crate) static PLUGINS_RUN_S: Key = Key {
+    path: "plugins.run_s",
+    kind: ValueType::Count,
+    default: Value::Count(1800),
+    doc: "Seconds that one run of a plugin's agent may take in all.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides how long a program may run"),
+};
+
+/// How long a line of a plugin may be.
+pub(crate) static PLUGINS_LINE_BYTES: Key = Key {
+    path: "plugins.line_bytes",
+    kind: ValueType::Count,
+    default: Value::Count(67_108_864),
+    doc: "The longest line that is read from a plugin, in bytes; whoever writes a longer one is stopped.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides how long a program may run"),
+};
+
+/// Where tasks without a scheme come from.
+pub(crate) static TASKS_SCHEME: Key = Key {
+    path: "tasks.scheme",
+    kind: ValueType::Text,
+    default: text("file"),
+    doc: "Scheme of references that have none and that no provider claims.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("the server has one way for every workspace"),
+};
+
+/// How branches of tasks are called.
+pub(crate) static TASKS_BRANCH: Key = Key {
+    path: "tasks.branch",
+    kind: ValueType::Text,
+    default: text("{type}/{key}--{slug}"),
+    doc: "How branches of tasks are called; `{key}`, `{task_id}`, `{type}`, `{slug}` and `{title}` are put in.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("the server has one way for every workspace"),
+};
+
+/// What commits of tasks begin with.
+pub(crate) static TASKS_COMMIT_PREFIX: Key = Key {
+    path: "tasks.commit_prefix",
+    kind: ValueType::Text,
+    default: text("[{key}]"),
+    doc: "What commits of tasks begin with; the same words are put in.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("the server has one way for every workspace"),
+};
+
+/// What work must pass.
+pub(crate) static TASKS_QUALITY: Key = Key {
+    path: "tasks.quality",
+    kind: ValueType::Text,
+    default: text("quality"),
+    doc: "Target of a workspace's `Makefile` that work must pass before its end.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("the server has one way for every workspace"),
+};
+
+/// How often an unattended task tries that.
+pub(crate) static TASKS_TRIES: Key = Key {
+    path: "tasks.tries",
+    kind: ValueType::Count,
+    default: Value::Count(3),
+    doc: "How often `loggia task auto` tries to pass it.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("the server has one way for every workspace"),
+};
+
+/// Who does the work of tasks.
+pub(crate) static TASKS_AGENT: Key = Key {
+    path: "tasks.agent",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "Agent of tasks, as `provider:model` or `plugin:NAME`, unless a task or its file names one. Empty means the model of new sessions.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides who is sent the code"),
+};
+
+/// Who plans.
+pub(crate) static TASKS_PLANNING_AGENT: Key = Key {
+    path: "tasks.planning_agent",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "The same for planning alone.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides who is sent the code"),
+};
+
+/// Who implements.
+pub(crate) static TASKS_IMPLEMENTING_AGENT: Key = Key {
+    path: "tasks.implementing_agent",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "The same for implementing alone.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides who is sent the code"),
+};
+
+/// Who reviews.
+pub(crate) static TASKS_REVIEWING_AGENT: Key = Key {
+    path: "tasks.reviewing_agent",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "The same for reviewing alone.",
     used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("it decides who is sent the code"),
 };
@@ -353,8 +515,8 @@ pub(crate) static KNOWN_OUTPUT_PRICE: Key = Key {
     workspace: WorkspaceRule::Never("a budget counts with it"),
 };
 
-/// The keys of tables that people name themselves, in documentation order. `NAME` and `MODEL` stand for whatever they are
-/// called.
+/// The keys of tables that people name themselves, in documentation order. `NAME`, `MODEL` and `PLUGIN` stand for whatever
+/// they are called.
 pub(crate) static IN_TABLES: &[&Key] = &[
     &ENDPOINT_KIND,
     &ENDPOINT_BASE_URL,
@@ -366,6 +528,7 @@ pub(crate) static IN_TABLES: &[&Key] = &[
     &KNOWN_INPUT_PRICE,
     &KNOWN_CACHED_INPUT_PRICE,
     &KNOWN_OUTPUT_PRICE,
+    &PLUGIN_CONFIG,
 ];
 
 /// What stands for a name that people choose.
@@ -373,6 +536,9 @@ const NAME: &str = "NAME";
 
 /// What stands for the name of a model.
 const MODEL: &str = "MODEL";
+
+/// What stands for the name of a plugin.
+const PLUGIN: &str = "PLUGIN";
 
 /// Every key with a name of its own, in documentation order.
 pub(crate) static ALL: &[&Key] = &[
@@ -385,6 +551,7 @@ pub(crate) static ALL: &[&Key] = &[
     &UI_COLOR,
     &RPC_PREVIEW,
     &RPC_PERMISSION_TIMERS,
+    &RPC_MERGE_UPDATES_MS,
     &MODEL_DEFAULT,
     &POLICY_PRESET,
     &POLICY_APPROVAL_TIMEOUT_S,
@@ -394,6 +561,20 @@ pub(crate) static ALL: &[&Key] = &[
     &SANDBOX_NETWORK,
     &RUNNER_COMMAND_TIMEOUT_S,
     &RUNNER_OUTPUT_BYTES,
+    &PLUGINS_ENABLED,
+    &PLUGINS_VARIABLES,
+    &PLUGINS_SILENCE_S,
+    &PLUGINS_RUN_S,
+    &PLUGINS_LINE_BYTES,
+    &TASKS_SCHEME,
+    &TASKS_BRANCH,
+    &TASKS_COMMIT_PREFIX,
+    &TASKS_QUALITY,
+    &TASKS_TRIES,
+    &TASKS_AGENT,
+    &TASKS_PLANNING_AGENT,
+    &TASKS_IMPLEMENTING_AGENT,
+    &TASKS_REVIEWING_AGENT,
     &TELEMETRY_OTLP_ENDPOINT,
 ];
 
@@ -404,9 +585,11 @@ pub(crate) static OF_COMMANDS: &[&Key] = &[
     &UI_COLOR,
     &RPC_PREVIEW,
     &RPC_PERMISSION_TIMERS,
+    &RPC_MERGE_UPDATES_MS,
     &MODEL_DEFAULT,
     &POLICY_PRESET,
     &ENDPOINT_KEY_VARIABLE,
+    &PLUGINS_VARIABLES,
 ];
 
 const fn text(text: &'static str) -> Value {
@@ -460,6 +643,11 @@ fn is_model(text: &str) -> bool {
         .is_some_and(|(name, model)| is_name(name) && !model.is_empty() && model.chars().all(plain))
 }
 
+/// Whether a plugin can be called so: anything in one line that can stand in quotes.
+fn is_plugin(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(|c| c.is_control() || c == '"')
+}
+
 impl Key {
     /// The variable that sets it. A key of a table that people name themselves has none.
     pub(crate) fn variable(&self) -> Option<String> {
@@ -469,7 +657,7 @@ impl Key {
 
     /// Which part of its path is a name that people choose, if one is.
     fn chosen(&self) -> Option<usize> {
-        self.path.split('.').position(|part| part == NAME || part == MODEL)
+        self.path.split('.').position(|part| [NAME, MODEL, PLUGIN].contains(&part))
     }
 
     /// The name that was chosen, in a path that leads to this key.
@@ -483,6 +671,7 @@ impl Key {
             own if own == given => true,
             NAME => is_name(given),
             MODEL => is_model(given),
+            PLUGIN => is_plugin(given),
             _ => false,
         };
         let given = parts(path);
@@ -572,6 +761,9 @@ mod tests {
         ] {
             assert_eq!(found(wrong), None, "{wrong}");
         }
+        assert_eq!(found("plugins.config.jira"), Some("plugins.config.PLUGIN"));
+        assert_eq!(PLUGIN_CONFIG.name_in("plugins.config.\"my.plugin\""), Some("my.plugin"));
+        assert!(is_section("plugins.config") && found("plugins.config.jira.url").is_none());
         assert!(is_section("catalogue") && is_section("catalogue.\"a:b.c\"") && !is_section("catalogue.a"));
         for key in IN_TABLES {
             assert!(

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use loggia_jsonrpc::Json;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -15,7 +16,7 @@ use super::error::{ConfigError, Place};
 use super::keys::{self, Key};
 use super::layers::{Assignment, Layer, Origin};
 use super::trust::Trust;
-use super::value::{Value, millionths};
+use super::value::{Value, ValueType, millionths};
 use crate::cli::GlobalFlags;
 use crate::env_vars;
 use crate::nearest::nearest;
@@ -194,7 +195,12 @@ impl<F: Fn(usize) -> Origin> Walk<'_, F> {
         value: &Spanned<DeValue<'_>>,
     ) {
         let place = self.place(value.span().start);
-        match plain(value.get_ref()).and_then(|value| key.kind.check(value)) {
+        let read = match key.kind {
+            ValueType::Names => names(value.get_ref()),
+            ValueType::Object => json(value.get_ref()).map(|object| Value::Object(Json(object))),
+            _ => plain(value.get_ref()),
+        };
+        match read.and_then(|value| key.kind.check(value)) {
             Some(value) => {
                 let line = self.place(name.span().start).line;
                 let origin = (self.origin)(line);
@@ -256,6 +262,37 @@ fn plain(value: &DeValue<'_>) -> Option<Value> {
     }
 }
 
+/// Names, in a list or in one text.
+fn names(value: &DeValue<'_>) -> Option<Value> {
+    let DeValue::Array(list) = value else { return plain(value) };
+    let name = |one: &Spanned<DeValue<'_>>| match one.get_ref() {
+        DeValue::String(text) if !text.contains(',') => Some(text.to_string()),
+        _ => None,
+    };
+    let names: Option<Vec<String>> = list.iter().map(name).collect();
+    names.map(|names| Value::Text(names.join(",").into()))
+}
+
+/// The value as JSON has it. A number that JSON has not is nothing, a date is its text.
+fn json(value: &DeValue<'_>) -> Option<serde_json::Value> {
+    Some(match value {
+        DeValue::String(text) => text.to_string().into(),
+        DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix()).ok()?.into(),
+        DeValue::Float(float) => serde_json::Number::from_f64(float.as_str().parse().ok()?)?.into(),
+        DeValue::Boolean(switch) => (*switch).into(),
+        DeValue::Datetime(moment) => moment.to_string().into(),
+        DeValue::Array(list) => {
+            list.iter().map(|one| json(one.get_ref())).collect::<Option<Vec<_>>>()?.into()
+        }
+        DeValue::Table(table) => {
+            let pair = |(name, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+                Some((name.get_ref().to_string(), json(value.get_ref())?))
+            };
+            table.iter().map(pair).collect::<Option<serde_json::Map<_, _>>>()?.into()
+        }
+    })
+}
+
 /// The value in a few words, for messages.
 fn describe(value: &DeValue<'_>) -> String {
     match value {
@@ -305,6 +342,24 @@ mod tests {
         );
         check("[server]\n", "");
         check("", "");
+    }
+
+    #[test]
+    fn plugins_are_named_in_a_list_and_have_tables_of_their_own() {
+        check("[plugins]\nenabled = [\"jira\", \"link\"]", "plugins.enabled=\"jira,link\" f.toml:2");
+        check("[plugins]\nenabled = \"jira\"", "plugins.enabled=\"jira\" f.toml:2");
+        check(
+            "[plugins.config.jira]\nboards = [1, -2]\nnested = { deep = 1.5, on = true }\nurl = \"u\"",
+            "plugins.config.jira={\"boards\":[1,-2],\"nested\":{\"deep\":1.5,\"on\":true},\"url\":\"u\"} f.toml:1",
+        );
+        check(
+            "[plugins]\nenabled = [1]",
+            "`plugins.enabled` cannot be a list (in `f.toml:2:11`) | expected names, as a list or separated by commas, such as `jira,link`",
+        );
+        check(
+            "[plugins]\nconfig.jira = 7",
+            "`plugins.config.jira` cannot be `7` (in `f.toml:2:15`) | expected a table; with `--set`, an object in JSON such as `{\"url\": \"https://…\"}`",
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 
 use super::ConfigError;
+use super::trust::Trust;
 use crate::env_vars::{self, Variable};
 
 const FILE: &str = "config.toml";
@@ -21,8 +22,12 @@ pub(crate) struct Places {
     config: PathBuf,
     data: PathBuf,
     runtime: PathBuf,
+    /// Where lasting data of this user is, whatever engine of our own keeps its data elsewhere.
+    kept: PathBuf,
     /// The workspace around the current directory, if there is one, by its real path.
     pub(crate) workspace: Option<PathBuf>,
+    /// How far the workspace is trusted, if that is known already; otherwise the store says so.
+    pub(crate) trust: Option<Trust>,
 }
 
 impl Places {
@@ -38,19 +43,21 @@ impl Places {
         Ok(Self {
             config: directory(&env_vars::CONFIG_DIR, etcetera::base_strategy::Xdg::config_dir)?,
             runtime: runtime(&data)?,
+            kept: data.clone(),
             data,
             workspace: start.and_then(workspace_root),
+            trust: None,
         })
     }
 
     /// The same settings and workspace, with data and sockets of their own below a directory.
     pub(crate) fn elsewhere(&self, directory: &Path) -> Self {
-        Self {
-            config: self.config.clone(),
-            data: directory.join("data"),
-            runtime: directory.join("run"),
-            workspace: self.workspace.clone(),
-        }
+        Self { data: directory.join("data"), runtime: directory.join("run"), ..self.clone() }
+    }
+
+    /// The same with another workspace, or none, and how far it is trusted.
+    pub(crate) fn with_workspace(&self, workspace: Option<&Path>, trust: Trust) -> Self {
+        Self { workspace: workspace.map(Path::to_owned), trust: Some(trust), ..self.clone() }
     }
 
     /// Where the user's settings are.
@@ -61,6 +68,11 @@ impl Places {
     /// Where lasting data is kept.
     pub(crate) fn data(&self) -> &Path {
         &self.data
+    }
+
+    /// Where the user's own plugins lie: in `plugins`, and which of all are on in which workspace.
+    pub(crate) fn kept(&self) -> &Path {
+        &self.kept
     }
 
     /// Where sockets are, as it was asked for; they may need a shorter name.
@@ -75,7 +87,7 @@ impl Places {
 
     /// The list of trusted workspaces.
     pub(crate) fn trust_file(&self) -> PathBuf {
-        self.data.join(TRUST_FILE)
+        self.kept.join(TRUST_FILE)
     }
 
     /// The file of the workspace with that root.
@@ -117,7 +129,7 @@ fn given(variable: &Variable) -> Result<Option<PathBuf>, ConfigError> {
 }
 
 /// The nearest directory, from `start` upwards, that has one of the marks.
-fn workspace_root(start: &Path) -> Option<PathBuf> {
+pub(crate) fn workspace_root(start: &Path) -> Option<PathBuf> {
     let start = start.canonicalize().ok()?;
     start
         .ancestors()

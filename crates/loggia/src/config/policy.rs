@@ -37,7 +37,7 @@ pub(super) fn preset(settings: &[Setting]) -> Preset {
 }
 
 /// A number; nothing where there is no limit.
-fn limit(settings: &[Setting], key: &Key) -> Option<u64> {
+pub(super) fn limit(settings: &[Setting], key: &Key) -> Option<u64> {
     match value(settings, key) {
         Some(Value::Count(count)) => Some(*count),
         _ => None,
@@ -48,6 +48,6 @@ pub(super) fn switch(settings: &[Setting], key: &Key) -> bool {
     matches!(value(settings, key), Some(Value::Switch(true)))
 }
 
-fn value<'a>(settings: &'a [Setting], key: &Key) -> Option<&'a Value> {
+pub(super) fn value<'a>(settings: &'a [Setting], key: &Key) -> Option<&'a Value> {
     settings.iter().find(|setting| setting.path == key.path).map(|setting| &setting.value)
 }

@@ -33,11 +33,16 @@ struct Entry {
 
 /// How far the workspace with that real path is trusted.
 pub(crate) fn of(root: &Path, store: &Path) -> Result<Trust, ConfigError> {
-    let Some(text) = load::read(store)? else { return Ok(Trust::TightenOnly) };
+    let trusted = list(store)?.iter().any(|path| path == root);
+    Ok(if trusted { Trust::Full } else { Trust::TightenOnly })
+}
+
+/// Every trusted workspace, as the store has them.
+pub(crate) fn list(store: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+    let Some(text) = load::read(store)? else { return Ok(Vec::new()) };
     let entries: Store =
         toml::from_str(&text).map_err(|source| ConfigError::syntax(store, &text, &source))?;
-    let trusted = entries.workspace.iter().any(|entry| entry.path == root);
-    Ok(if trusted { Trust::Full } else { Trust::TightenOnly })
+    Ok(entries.workspace.into_iter().map(|entry| entry.path).collect())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use loggia_jsonrpc::Json;
 use serde::Serialize;
 
 /// What a limit takes besides a number. Zero is a limit like any other: nothing at all.
@@ -20,6 +21,8 @@ pub(crate) enum Value {
     Decimal(#[serde(serialize_with = "as_number")] u64),
     /// Yes or no.
     Switch(bool),
+    /// A table that belongs to somebody else.
+    Object(Json),
 }
 
 /// Shown as TOML would write it.
@@ -30,6 +33,7 @@ impl fmt::Display for Value {
             Self::Count(count) => count.fmt(f),
             Self::Decimal(millionths) => f.write_str(&decimal(*millionths)),
             Self::Switch(switch) => switch.fmt(f),
+            Self::Object(Json(object)) => object.fmt(f),
         }
     }
 }
@@ -57,6 +61,10 @@ pub(crate) enum ValueType {
     Words(&'static [&'static str]),
     /// A number, zero or more, with at most six digits after the point.
     Price,
+    /// Names, as a list or separated by commas, or nothing.
+    Names,
+    /// A table of somebody else's making; `null` where there is none.
+    Object,
 }
 
 impl ValueType {
@@ -81,6 +89,10 @@ impl ValueType {
                 let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
                 format!("some of {}, separated by commas, or `{NO_LIMIT}`", words.join(", "))
             }
+            Self::Names => "names, as a list or separated by commas, such as `jira,link`".to_owned(),
+            Self::Object => {
+                "a table; with `--set`, an object in JSON such as `{\"url\": \"https://…\"}`".to_owned()
+            }
             Self::Price => {
                 format!(
                     "a number such as `0.25`, from 0 to {MAX_PRICE}, with at most six digits after the point"
@@ -92,8 +104,18 @@ impl ValueType {
     /// Reads a value as a variable or `--set` gives it; `None` when it does not fit.
     pub(crate) fn read(self, text: &str) -> Option<Value> {
         match self {
-            Self::Text | Self::Address | Self::Hosts | Self::Url | Self::Choice(_) | Self::Words(_) => {
-                self.check(Value::Text(Cow::Owned(text.to_owned())))
+            Self::Text
+            | Self::Address
+            | Self::Hosts
+            | Self::Url
+            | Self::Choice(_)
+            | Self::Words(_)
+            | Self::Names => self.check(Value::Text(Cow::Owned(text.to_owned()))),
+            Self::Object => {
+                let object = serde_json::from_str(text).ok().map(|value| Value::Object(Json(value)));
+                object
+                    .filter(|object| *object != Value::Object(Json::default()))
+                    .and_then(|value| self.check(value))
             }
             Self::Limit if text == NO_LIMIT => Some(Value::Text(Cow::Borrowed(NO_LIMIT))),
             Self::Count | Self::Limit => text.parse().ok().map(Value::Count),
@@ -120,6 +142,8 @@ impl ValueType {
                 text.split(',').map(str::trim).all(|name| name.is_empty() || is_host(name))
             }
             (Self::Url, Value::Text(text)) => text.is_empty() || is_url(text),
+            (Self::Names, Value::Text(text)) => text.is_empty() || text.split(',').all(is_listed_name),
+            (Self::Object, Value::Object(Json(object))) => object.is_object() || object.is_null(),
             _ => false,
         };
         fits.then_some(value)
@@ -154,6 +178,11 @@ fn decimal(millionths: u64) -> String {
 fn as_number<S: serde::Serializer>(millionths: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     // Prices are far below what a float tells apart.
     serializer.serialize_f64(*millionths as f64 / MILLION as f64)
+}
+
+/// One of a list that commas separate.
+fn is_listed_name(text: &str) -> bool {
+    !text.trim().is_empty() && !text.chars().any(char::is_control)
 }
 
 /// `HOST:PORT`, where the host may be an IPv6 address in brackets. Whether the host exists is not asked.
@@ -227,6 +256,20 @@ mod tests {
         }
         for bad in ["", "tool", "tools,", "tools none"] {
             check(kind, bad, "does not fit");
+        }
+    }
+
+    #[test]
+    fn names_and_tables_are_what_they_say() {
+        for good in ["", "jira", "jira, my.plugin,link"] {
+            check(ValueType::Names, good, &format!("{good:?}"));
+        }
+        for bad in ["jira,", ",", " ", "a,,b", "a\nb"] {
+            check(ValueType::Names, bad, "does not fit");
+        }
+        check(ValueType::Object, "{\"a\": [1, {}]}", "{\"a\":[1,{}]}");
+        for bad in ["", "null", "[]", "1", "{", "a = 1"] {
+            check(ValueType::Object, bad, "does not fit");
         }
     }
 

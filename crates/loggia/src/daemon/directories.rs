@@ -17,8 +17,11 @@ use crate::config::places::Places;
 /// The longest name of a socket. Linux takes 107 bytes, others a few less.
 const MAX_SOCKET_PATH: usize = 100;
 
-/// The socket that has, or will have, the longest name.
-const LONGEST_SOCKET: &str = "console.sock";
+/// How much of a program's name the socket of its console is called after: names of sockets are short.
+pub(crate) const MAX_WRAP_NAME: usize = 32;
+
+/// The bytes of the longest name of a socket, which is that of a wrapped program.
+const LONGEST_SOCKET: usize = "wrap-.sock".len() + MAX_WRAP_NAME;
 
 /// Where a directory with a short name can always be made.
 const SHORT_PLACE: &str = "/tmp";
@@ -53,6 +56,16 @@ impl RuntimeDirectory {
         self.0.join("rpc.sock")
     }
 
+    /// The socket of the console door.
+    pub(crate) fn console_socket(&self) -> PathBuf {
+        self.0.join("console.sock")
+    }
+
+    /// The socket of a program with a console of its own; the name has [`MAX_WRAP_NAME`] bytes at most.
+    pub(crate) fn wrap_socket(&self, name: &str) -> PathBuf {
+        self.0.join(format!("wrap-{name}.sock"))
+    }
+
     /// Held by the daemon that runs.
     pub(crate) fn lock_file(&self) -> PathBuf {
         self.0.join("daemon.lock")
@@ -73,7 +86,7 @@ impl RuntimeDirectory {
 
 /// The directory itself, or one with a short name that stands for it.
 fn short(asked: &Path, user: u32) -> PathBuf {
-    if asked.join(LONGEST_SOCKET).as_os_str().len() <= MAX_SOCKET_PATH {
+    if asked.as_os_str().len() + "/".len() + LONGEST_SOCKET <= MAX_SOCKET_PATH {
         return asked.to_owned();
     }
     let digest = Sha256::digest(asked.as_os_str().as_bytes());
@@ -129,9 +142,26 @@ mod tests {
         let far = PathBuf::from(format!("/home/{}/run", "x".repeat(100)));
         let found = short(&far, 1000);
         assert_eq!(short(&far, 1000), found);
-        assert!(found.starts_with("/tmp") && found.join(LONGEST_SOCKET).as_os_str().len() <= MAX_SOCKET_PATH);
+        assert!(found.starts_with("/tmp"));
         assert_ne!(short(&far.join("other"), 1000), found);
         assert_ne!(short(&far, 1001), found);
+    }
+
+    #[test]
+    fn every_socket_has_a_name_that_is_short_enough() {
+        for length in 1..MAX_SOCKET_PATH {
+            let asked = PathBuf::from(format!("/{}", "x".repeat(length)));
+            let directory = RuntimeDirectory(short(&asked, u32::MAX));
+            let longest = "n".repeat(MAX_WRAP_NAME);
+            for socket in [
+                directory.http_socket(),
+                directory.rpc_socket(),
+                directory.console_socket(),
+                directory.wrap_socket(&longest),
+            ] {
+                assert!(socket.as_os_str().len() <= MAX_SOCKET_PATH, "{}", socket.display());
+            }
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! An engine in the process of a command, of which nothing stays.
 //!
 //! Knows how to put the parts of a daemon together for one command: a store and a socket in a directory of their own, which
-//! goes with them. Invariant: it neither reads nor changes what a daemon keeps, and its end takes well under a second;
-//! what it started ends with the process.
+//! goes with them. Invariant: it changes nothing that a daemon keeps, and reads no more of it than whether its workspace is
+//! trusted and which plugins are on there; its end takes well under a second, and what it started, plugins too, ends with
+//! the process.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loggia_engine::Engine;
@@ -18,6 +19,7 @@ use super::directories::{self, RuntimeDirectory};
 use super::parts::{Prepared, Started};
 use super::{DaemonError, Settings, listeners};
 use crate::config::places::Places;
+use crate::config::trust::{self, Trust};
 
 /// How long connections may take to end: both ends are here, and one has gone already.
 const DOOR_DEADLINE: Duration = Duration::from_millis(200);
@@ -39,6 +41,14 @@ pub(crate) struct Ephemeral {
     serving: TaskTracker,
 }
 
+/// The workspace, if it is trusted. The engine's own list is elsewhere, and new.
+fn trusted(places: &Places) -> Option<PathBuf> {
+    let root = places.workspace.as_ref()?;
+    // A list that cannot be read trusts nobody; whoever read the configuration has told of it.
+    let trust = places.trust.or_else(|| trust::of(root, &places.trust_file()).ok());
+    (trust == Some(Trust::Full)).then(|| root.clone())
+}
+
 impl Ephemeral {
     /// What it runs on.
     pub(crate) fn runtime() -> Result<Runtime, DaemonError> {
@@ -51,6 +61,7 @@ impl Ephemeral {
         let base = std::env::temp_dir();
         let directory = tempfile::Builder::new().prefix("loggia-").tempdir_in(&base);
         let directory = directory.map_err(|source| DaemonError::Directory { path: base, source })?;
+        let trusted = trusted(places);
         let places = places.elsewhere(directory.path());
         let runtime_directory = RuntimeDirectory::of(&places);
         directories::make_private(places.data())?;
@@ -58,9 +69,10 @@ impl Ephemeral {
         let stop = CancellationToken::new();
         let mut prepared = Prepared::new(settings, &places, &runtime_directory)?;
         let look = prepared.take_look();
-        let Started { engine, http, rpc } = prepared.start(stop.clone()).await?;
+        let Started { engine, http, rpc, plugins: _ } = prepared.start(stop.clone()).await?;
         let house = Self { directory, runtime_directory, engine, rpc, stop, serving: TaskTracker::new() };
         house.open(http)?;
+        trusted.map(|root| house.trust(&root)).transpose()?;
         look.map(tokio::spawn);
         Ok(house)
     }
@@ -74,6 +86,11 @@ impl Ephemeral {
             }
         });
         Ok(())
+    }
+
+    /// Trusts a workspace, as long as this lives.
+    pub(crate) fn trust(&self, root: &Path) -> Result<(), DaemonError> {
+        self.engine.set_trusted(root, true).map_err(|source| DaemonError::Engine { source })
     }
 
     /// Where it is asked.

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use loggia_endermux_io::server::BindError;
 use loggia_engine::EngineError;
 use loggia_http::{DoorError, TlsError};
 use loggia_models::ScriptError;
@@ -152,6 +153,13 @@ pub(crate) enum DaemonError {
         /// The socket.
         path: PathBuf,
     },
+    /// The console's socket cannot be had.
+    #[error("the console cannot be opened")]
+    Console {
+        /// Why.
+        #[from]
+        source: BindError,
+    },
     /// A listener broke while it was used.
     #[error("cannot accept connections any more")]
     Broken {
@@ -244,6 +252,7 @@ impl DaemonError {
             Self::Running(_)
             | Self::Listen { .. }
             | Self::SocketTaken { .. }
+            | Self::Console { .. }
             | Self::Store { .. }
             | Self::Door { .. }
             | Self::Directory { .. }
@@ -305,7 +314,7 @@ impl DaemonError {
             }
             Self::NoRpc(_) => "it is an older one: run `loggia stop`; the next command starts a new one",
             Self::NotStarted { .. } => "`loggia serve` runs it here, where you can watch it",
-            Self::SocketTaken { .. } => {
+            Self::SocketTaken { .. } | Self::Console { source: BindError::Taken { .. } } => {
                 "set `LOGGIA_RUNTIME_DIR` to a directory of its own, or stop whoever answers"
             }
             Self::Directory { path, source } | Self::Lock { path, source } | Self::Log { path, source } => {

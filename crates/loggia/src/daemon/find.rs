@@ -18,7 +18,7 @@ use super::{DaemonError, detach, environment};
 use crate::config::places::Places;
 
 /// How long one may take that is coming up or going away without our doing: as long as `loggia stop` waits for one.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(35);
 
 /// How often to look at such a one: nobody tells.
 const LOOK: Duration = Duration::from_millis(5);

@@ -10,6 +10,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use loggia_endermux_io::server::Socket;
 use loggia_http::{Listener, Tls};
 use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixSocket};
 
@@ -34,6 +35,7 @@ const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 pub(crate) struct Bound {
     pub(crate) listeners: Vec<Listener>,
     pub(crate) rpc: UnixListener,
+    pub(crate) console: Socket,
     pub(crate) place: Place,
 }
 
@@ -46,6 +48,7 @@ pub(crate) struct Place {
     pub(crate) other_urls: Vec<String>,
     pub(crate) http_socket: PathBuf,
     pub(crate) rpc_socket: PathBuf,
+    pub(crate) console_socket: PathBuf,
     /// The certificate's, for clients to compare.
     pub(crate) fingerprint: Option<String>,
     /// The certificate we made, for clients to trust.
@@ -76,21 +79,23 @@ pub(crate) async fn bind(
         None => Vec::new(),
         Some(own) => settings.hosts.iter().map(|name| named_url(scheme, name, own.port())).collect(),
     };
-    let (http_socket, rpc_socket) = (runtime.http_socket(), runtime.rpc_socket());
+    let (http_socket, rpc_socket, console_socket) =
+        (runtime.http_socket(), runtime.rpc_socket(), runtime.console_socket());
     let fingerprint = tls.as_ref().map(|tls| tls.fingerprint().to_owned());
     let mut all: Vec<_> =
         listeners.into_iter().map(|listener| Listener::Tcp(listener, tls.clone())).collect();
-    // First: whoever finds that the other one answers counts on it.
+    // First: whoever finds that the http door answers counts on the others.
     let rpc = bind_unix(&rpc_socket)?;
+    let console = Socket::bind(&console_socket).await?;
     all.push(Listener::Unix(bind_unix(&http_socket)?));
     for listener in activated.unix {
         all.push(Listener::Unix(UnixListener::from_std(listener).map_err(failed)?));
     }
-    let place = Place { url, other_urls, http_socket, rpc_socket, fingerprint, certificate };
-    Ok(Bound { listeners: all, rpc, place })
+    let place = Place { url, other_urls, http_socket, rpc_socket, console_socket, fingerprint, certificate };
+    Ok(Bound { listeners: all, rpc, console, place })
 }
 
-/// Takes the sockets away, so that nobody knocks in vain.
+/// Takes the sockets away, so that nobody knocks in vain. The console's goes with its listener.
 pub(crate) fn leave(runtime: &RuntimeDirectory) {
     for socket in [runtime.http_socket(), runtime.rpc_socket()] {
         if let Err(error) = fs::remove_file(socket) {

@@ -37,6 +37,9 @@ pub(crate) struct Record {
     /// Where clients of the rpc door reach it, once they do.
     #[serde(default)]
     pub(crate) rpc_socket: Option<String>,
+    /// Where consoles reach it, once they do.
+    #[serde(default)]
+    pub(crate) console_socket: Option<String>,
     /// Whether it leaves when nobody needs it.
     #[serde(default)]
     pub(crate) auto: bool,

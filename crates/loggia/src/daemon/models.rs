@@ -16,6 +16,11 @@ use crate::config::endpoints::Endpoint;
 /// What the name of a model that plays a script begins with.
 const SCRIPTED: &str = "scripted:";
 
+/// Whether a name is that of a plugin's agent, which sessions choose like a model.
+pub(crate) fn is_agent(name: &str) -> bool {
+    ModelName(name.to_owned()).guest().is_some()
+}
+
 /// Models, and what they do in the background once the daemon runs.
 pub(crate) struct Found {
     pub(crate) models: Arc<dyn ModelCatalogue>,
@@ -32,6 +37,11 @@ pub(crate) fn find(
 ) -> Result<Found, DaemonError> {
     if let Some(path) = name.and_then(|name| name.strip_prefix(SCRIPTED)).filter(|path| !path.is_empty()) {
         return Ok(Found { models: scripted(name.unwrap_or_default(), Path::new(path))?, look: None });
+    }
+    if name.is_some_and(is_agent) {
+        let reason =
+            "a plugin's agent is chosen for a session, with `loggia ask -m`; not every workspace has it";
+        return Err(DaemonError::UnknownModel { reason: reason.to_owned(), origin: None });
     }
     let names = name.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty());
     let settings = loggia_models::Settings {
@@ -134,6 +144,7 @@ mod tests {
         let found = find(Some(&name), &[], &[], Environment::empty()).unwrap().models.find(None).unwrap();
         assert_eq!(found.info().name, ModelName(name));
         assert_eq!(error("nobody:model"), "there is no provider `nobody`");
+        assert!(error("plugin:helper").starts_with("a plugin's agent is chosen for a session"));
         assert!(error("opnai:gpt-5").ends_with("did you mean `openai:gpt-5`?"));
         assert!(error("scripted:/absent").starts_with("cannot read the script"));
         std::fs::write(&path, "[[reply]]\nprats = []\n").unwrap();

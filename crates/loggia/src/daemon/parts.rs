@@ -1,22 +1,26 @@
 //! The parts of a daemon, put together.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loggia_domain::{BoxFuture, Runner};
+use loggia_console::Journal;
+use loggia_domain::{BoxFuture, Runner, Workspace};
 use loggia_engine::{Engine, IndexFinder};
+use loggia_git::Git;
 use loggia_http::Door;
 use loggia_models::Environment;
 use loggia_runner::CommandRunner;
+use loggia_sources::Reach;
 use loggia_store::SqliteStore;
 use loggia_wire::child::Keeper;
 use tokio_util::sync::CancellationToken;
 
 use super::directories::RuntimeDirectory;
 use super::models::{self, Found};
+use super::plugins::PluginHosts;
 use super::{DaemonError, Settings, doctor};
-use crate::config::places::Places;
+use crate::config::places::{self, Places};
 
 /// The hidden command under which our own executable keeps what it runs.
 const KEEPER: &str = "__supervise";
@@ -26,6 +30,7 @@ pub(crate) struct Started {
     pub(crate) engine: Engine,
     pub(crate) http: Door,
     pub(crate) rpc: loggia_rpc::Parts,
+    pub(crate) plugins: PluginHosts,
 }
 
 /// Everything that can be had before anything runs.
@@ -34,6 +39,7 @@ pub(crate) struct Prepared {
     engine_settings: loggia_engine::Settings,
     door_settings: loggia_http::Settings,
     examine: loggia_http::Examine,
+    plugins: PluginHosts,
     /// What the models do in the background.
     look: Option<BoxFuture<'static, ()>>,
 }
@@ -50,9 +56,12 @@ impl Prepared {
             models::find(settings.model.as_deref(), &settings.endpoints, &settings.catalogue, environment);
         let Found { models, look } = found.map_err(|error| error.set_by(settings.model_origin.as_deref()))?;
         let keeper = Keeper::this_executable(KEEPER).map_err(|source| DaemonError::Start { source })?;
+        let plugins = PluginHosts::new(places, &settings.flags, keeper.clone());
+        let git = Git::new(keeper.clone(), loggia_git::Settings::default());
         let runner: Arc<dyn Runner> =
             Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
         let index: IndexFinder = Arc::new(|_| None);
+        let guests = Arc::new(plugins.clone());
         let store = Arc::new(SqliteStore::open(&places.data().join("store"))?);
         let tools = Arc::new(|root: &Arc<_>| loggia_tools::standard(Arc::clone(root)));
         let hidden = vec![places.config().to_owned(), runtime.path().to_owned()];
@@ -62,13 +71,27 @@ impl Prepared {
             secrets: Door::first_token(places.data())?.into_iter().collect(),
             policy: settings.policy.clone(),
             pinned_model: settings.pinned_model,
+            tasks: settings.tasks.clone(),
             ..loggia_engine::Settings::new(places.data().to_owned())
         };
         let examine = doctor::examiner(places, runtime, Arc::clone(&runner));
         Ok(Self {
             examine,
+            plugins,
             look,
-            engine: loggia_engine::Parts { store, models, tools, runner, index },
+            engine: loggia_engine::Parts {
+                store,
+                models,
+                tools,
+                repositories: Arc::new(move |directory: &Path| Arc::new(git.repository(directory))),
+                // A client with a token names references, too: nothing outside the workspace is read for it.
+                sources: Arc::new(|workspace: &Workspace| {
+                    loggia_sources::built_in(&workspace.root, Reach::Workspace)
+                }),
+                runner,
+                index,
+                guests,
+            },
             engine_settings,
             door_settings: door_settings(settings, places),
         })
@@ -81,12 +104,15 @@ impl Prepared {
 
     /// Starts the engine and puts its doors in front of it.
     pub(crate) async fn start(self, stop: CancellationToken) -> Result<Started, DaemonError> {
-        let Self { engine: parts, engine_settings, door_settings, examine, look: _ } = self;
+        let Self { engine: parts, engine_settings, door_settings, examine, plugins, look: _ } = self;
         let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
         let engine = Engine::start(parts, engine_settings).await;
         let engine = engine.map_err(|source| DaemonError::Engine { source })?;
+        plugins.attach(&engine);
         let rpc = loggia_rpc::Parts { engine: engine.clone(), models: Arc::clone(&models) };
-        let parts = loggia_http::Parts { engine: engine.clone(), models, index, examine, stop };
+        let desk = Arc::new(plugins.clone());
+        let parts =
+            loggia_http::Parts { engine: engine.clone(), models, index, plugins: desk, examine, stop };
         // Tokens are read from a disk.
         let door = tokio::task::spawn_blocking(move || Door::new(parts, door_settings)).await;
         let door = match door {
@@ -98,8 +124,27 @@ impl Prepared {
             // It has nobody to serve.
             engine.stop().await;
         }
-        Ok(Started { engine, http: door?, rpc })
+        Ok(Started { engine, http: door?, rpc, plugins })
     }
+}
+
+/// The console door, in front of what the rpc door is in front of. It lets in whom the other sockets do.
+pub(crate) fn console(
+    rpc: &loggia_rpc::Parts,
+    plugins: &PluginHosts,
+    journal: Journal,
+    stop: CancellationToken,
+) -> loggia_console::Door {
+    loggia_console::Door::new(loggia_console::Parts {
+        engine: rpc.engine.clone(),
+        models: Arc::clone(&rpc.models),
+        plugins: Arc::new(plugins.clone()),
+        journal,
+        admits: Arc::new(loggia_http::is_welcome),
+        root_of: places::workspace_root,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        stop,
+    })
 }
 
 /// What the http door is told. The host we are to listen on is a name of ours; "any address" is none.

@@ -17,6 +17,7 @@ pub(crate) struct Summary {
     pub(crate) url: Option<String>,
     pub(crate) http_socket: PathBuf,
     pub(crate) rpc_socket: PathBuf,
+    pub(crate) console_socket: PathBuf,
     /// Where one browser is let in, if one is to be opened.
     page: Option<String>,
     /// Where others find it, under the names that were listed for them.
@@ -30,7 +31,7 @@ pub(crate) struct Summary {
     log_file: Option<PathBuf>,
 }
 
-/// The line for programs. Sockets of doors that do not exist yet are `null`.
+/// The line for programs.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     event: &'static str,
@@ -38,7 +39,7 @@ struct Line<'a> {
     token_file: String,
     http_socket: String,
     rpc_socket: String,
-    console_socket: Option<String>,
+    console_socket: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls_fingerprint: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,12 +56,14 @@ impl Summary {
         page: Option<String>,
         workspaces: Vec<PathBuf>,
     ) -> Self {
-        let Place { url, other_urls, http_socket, rpc_socket, fingerprint, certificate } = place;
+        let Place { url, other_urls, http_socket, rpc_socket, console_socket, fingerprint, certificate } =
+            place;
         Self {
             url,
             other_urls,
             http_socket,
             rpc_socket,
+            console_socket,
             page,
             token_file: places.data().join("token"),
             fingerprint,
@@ -89,7 +92,7 @@ impl Summary {
             token_file: self.token_file.display().to_string(),
             http_socket: self.http_socket.display().to_string(),
             rpc_socket: self.rpc_socket.display().to_string(),
-            console_socket: None,
+            console_socket: self.console_socket.display().to_string(),
             tls_fingerprint: self.fingerprint.as_deref(),
             page_url: self.page.as_deref(),
             other_urls: &self.other_urls,
@@ -113,6 +116,7 @@ impl Summary {
         }
         fact("socket", &self.http_socket.display().to_string());
         fact("rpc socket", &self.rpc_socket.display().to_string());
+        fact("console", &self.console_socket.display().to_string());
         if let Some(fingerprint) = &self.fingerprint {
             fact("fingerprint", fingerprint);
         }

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use loggia_domain::Policy;
+use loggia_engine::tasks::TaskSettings;
 
+use super::models;
+use crate::cli::GlobalFlags;
 use crate::config::Config;
 use crate::config::catalogue::Known;
 use crate::config::endpoints::Endpoint;
@@ -34,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) catalogue: Vec<Known>,
     /// What holds in a workspace as far as its own policy does not say otherwise.
     pub(crate) policy: Policy,
+    /// How tasks go.
+    pub(crate) tasks: TaskSettings,
     /// Workspaces to register.
     pub(crate) workspaces: Vec<PathBuf>,
     /// Whether readiness is told as JSON.
@@ -46,6 +51,8 @@ pub(crate) struct Settings {
     pub(crate) auto: bool,
     /// How long nobody may be there before we leave, if we do; never otherwise.
     pub(crate) idle_exit: Option<Duration>,
+    /// Flags that count before files, also in workspaces that are looked at later.
+    pub(crate) flags: GlobalFlags,
 }
 
 /// Whether and how connections are encrypted.
@@ -66,25 +73,29 @@ pub(crate) enum TlsChoice {
 
 impl Settings {
     /// What an engine is started with that serves one command alone.
-    pub(crate) fn of_command(config: &Config) -> Self {
+    pub(crate) fn of_command(config: &Config, flags: &GlobalFlags) -> Self {
+        // A plugin's agent is no engine's default: the command asks for it itself.
+        let model = config.model().filter(|name| !models::is_agent(name));
         Self {
             addr: None,
             hosts: Vec::new(),
             origins: Vec::new(),
             tls: TlsChoice::Off,
             insecure: false,
-            model: config.model().map(str::to_owned),
+            model: model.map(str::to_owned),
             model_origin: config.model_origin(),
-            pinned_model: config.is_model_pinned(),
+            pinned_model: model.is_some() && config.is_model_pinned(),
             endpoints: config.endpoints(),
             catalogue: config.catalogue(),
             policy: config.policy(),
+            tasks: config.tasks(),
             workspaces: Vec::new(),
             json: false,
             open: false,
             detached: false,
             auto: false,
             idle_exit: None,
+            flags: flags.clone(),
         }
     }
 

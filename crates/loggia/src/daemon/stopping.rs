@@ -13,8 +13,8 @@ use super::lock::{self, Record};
 use super::{DaemonError, client};
 use crate::config::places::Places;
 
-/// Doors may take five seconds, the engine ten and telemetry two; then a little.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Doors may take five seconds, the engine ten, plugins fifteen and telemetry two; then a little.
+const PATIENCE: Duration = Duration::from_secs(35);
 
 /// How often to look whether it has gone: nobody tells.
 const LOOK: Duration = Duration::from_millis(20);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use loggia_rpc::{Exit, Launch, LaunchError};
 use tokio_util::sync::CancellationToken;
 
+use crate::cli::GlobalFlags;
 use crate::config::Config;
 use crate::config::places::Places;
 use crate::daemon::Settings;
@@ -19,10 +20,11 @@ const LAST_BREATH: Duration = Duration::from_millis(50);
 pub(super) async fn run(
     signals: &mut Signals,
     config: &Config,
+    flags: &GlobalFlags,
     places: &Places,
     launch: Result<Launch, LaunchError>,
 ) -> Result<Exit, Error> {
-    let settings = Settings::of_command(config);
+    let settings = Settings::of_command(config, flags);
     let house = tokio::select! {
         house = Ephemeral::start(&settings, places) => house?,
         // Nothing has begun.

@@ -57,9 +57,9 @@ impl Preamble {
         }
     }
 
-    /// With more words on the command line.
-    pub(crate) fn with_flags(mut self, flags: impl Iterator<Item = &'static str>) -> Self {
-        self.argv.extend(flags.map(str::to_owned));
+    /// With flags that count less than what was typed, and so come before it.
+    pub(crate) fn with_flags(mut self, flags: Vec<String>) -> Self {
+        self.argv.splice(0..0, flags);
         self
     }
 
@@ -84,9 +84,7 @@ impl Preamble {
         if launch.session == StartWith::Fresh {
             launch.model = launch.model.or_else(|| self.model.clone());
         }
-        let configured = self.preset.map(preset);
-        // Of what the flags demand and what is configured, the tighter one holds.
-        launch.preset = launch.preset.into_iter().chain(configured).min();
+        launch.preset = self.preset.map(preset);
         Ok(launch)
     }
 
@@ -139,12 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_wins_but_for_the_tighter_preset() {
+    fn the_command_line_wins_and_the_preset_is_what_is_configured() {
         let launch = |text: &str| read(text).launch(Path::new("/")).unwrap();
-        let told = launch(r#"{"loggia":1,"argv":["--model","a"],"model":"b","preset":"full"}"#);
-        assert_eq!((told.model.as_deref(), told.preset), (Some("a"), Some(Preset::Full)));
+        let told = launch(r#"{"loggia":1,"argv":["--model","p:a"],"model":"b","preset":"full"}"#);
+        assert_eq!((told.model.as_deref(), told.preset), (Some("p:a"), Some(Preset::Full)));
         let told = launch(r#"{"loggia":1,"argv":["--dry-run"],"model":"b","preset":"full"}"#);
-        assert_eq!((told.model.as_deref(), told.preset), (Some("b"), Some(Preset::ReadOnly)));
+        assert_eq!((told.model.as_deref(), told.preset), (Some("b"), Some(Preset::Full)));
         let told = launch(r#"{"loggia":1,"argv":["--continue"],"model":"b","preset":"read-only"}"#);
         assert_eq!((told.model, told.preset), (None, Some(Preset::ReadOnly)));
     }

@@ -53,7 +53,17 @@ fn kill_next(stage: &AutoStage, last: Option<i32>, asking: &mut Child) -> Option
 fn freeze(stage: &AutoStage) -> Pid {
     let server = Pid::from_raw(stage.pid().expect("a server runs")).unwrap();
     kill_process(server, Signal::STOP).unwrap();
+    // Each thread stops in its own time, and one that has not yet may still read.
+    while !threads(server).all(|stat| stat.contains(") T ")) {
+        std::thread::yield_now();
+    }
     server
+}
+
+/// What the system says of each thread of a process.
+fn threads(process: Pid) -> impl Iterator<Item = String> {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero())).unwrap();
+    tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default())
 }
 
 #[test]

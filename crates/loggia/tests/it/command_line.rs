@@ -16,15 +16,20 @@ fn help_reads_well() {
     Commands:
       ask          Ask the agent, or give it something to do
       chat         Converse with the agent
+      attach       Put a terminal on the console of a server
       sessions     Look after sessions; without a command, list them
       undo         Take back what the agent changed
       redo         Make again what was taken back
       model        Look after models; without a command, list them
       policy       Look after what the agent may do; without a command, show it
+      task         Have pieces of work done, step by step; without a command, list them
+      plugin       Look after plugins; without a command, list them
+      trust        Let a workspace's own files name programs and loosen rules
       init         Set up a model, and its key if it needs one
       doctor       Tell what is set up, what works, and what to do about the rest
       serve        Run the server
       rpc          Be the agent that a client of the Autohand protocol starts
+      wrap         Run any program and give it a console that terminals attach to
       open         Show the page of the server that runs
       status       Tell whether a server runs, and how it is
       stop         Stop the server that runs
@@ -54,6 +59,12 @@ fn help_reads_well() {
       loggia serve                               run the server for the workspace around this directory
       loggia serve --detach --addr 127.0.0.1:0   run it in the background, on a free port
       loggia rpc                                 be an Autohand client's agent, also as `--mode rpc`
+      loggia attach                              a live console on the server; any number of terminals
+      loggia wrap -- java -jar server.jar nogui  give a program a console that terminals attach to
+      loggia task start file:tasks/login.md      begin a task on a branch; `task plan` comes next
+      loggia plugin                              list the plugins there are, and how they are
+      loggia plugin new tasks --type provider    write a plugin to start from; `plugin check` tries it
+      loggia trust                               show what a workspace would run, and let it
       loggia open                                show the page of the server that runs
       loggia status                              whether a server runs, and how it is
       loggia inspect                             look at a recorded conversation of each protocol
@@ -78,11 +89,11 @@ fn without_a_command_the_help_is_shown_as_a_usage_error() {
 
 #[test]
 fn flags_without_a_command_are_a_usage_error() {
-    insta::assert_snapshot!(Stage::new().run(&["-v"]), @r"
+    insta::assert_snapshot!(Stage::new().run(&["-v"]), @"
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: ask, chat, sessions, undo, redo, model, policy, init, doctor, serve, rpc, open, status, stop, inspect, config, completions, help]
+      [subcommands: ask, chat, attach, sessions, undo, redo, model, policy, task, plugin, trust, init, doctor, serve, rpc, wrap, open, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 

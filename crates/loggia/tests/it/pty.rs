@@ -4,8 +4,12 @@
 
 mod approving;
 mod asking;
+mod attaching;
 mod chatting;
+mod console_keys;
 mod interrupting;
+mod picture;
+mod picturing;
 mod piping;
 mod plain;
 mod resizing;

@@ -94,6 +94,31 @@ fn the_configuration_shows_changes_before_they_are_written() {
 }
 
 #[test]
+fn what_has_no_effect_is_told_on_standard_error_and_is_not_fatal() {
+    for way in WAYS {
+        let stage = AutoStage::playing(WRITE);
+        let mut command = stage.0.command(way);
+        command
+            .args(["--model", "fantail", "--session-id", "my-own"])
+            .env("LOGGIA_RPC_MERGE_UPDATES_MS", "60000");
+        let mut agent = Agent::start(command);
+        assert_eq!(agent.call("getState", json!({}))["status"], "idle");
+        agent.prompt();
+        agent.until("permissionRequest");
+        agent.close();
+        let ended = agent.end();
+        assert_eq!(ended.code, Some(0));
+        for told in [
+            "warning: `fantail` names no provider, so the default model is used",
+            "warning: there is no session `my-own`; a new one begins",
+            "warning: `--merge-updates 60000` is no time, so replies are told as they come",
+        ] {
+            assert!(ended.stderr.contains(told), "{told} is not in {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
 fn an_agent_of_its_own_keeps_nothing() {
     let stage = AutoStage::playing(WRITE);
     let mut agent = agent(&stage, &["rpc", "--ephemeral", "--yes"]);
@@ -210,6 +235,27 @@ fn a_server_that_dies_is_told() {
     assert!(ended.stderr.starts_with("error: the server has gone\n\nhint: "), "{ended:?}");
 }
 
+/// Whoever ends the agent does not wait for a server that does nothing any more.
+#[test]
+fn a_server_that_is_frozen_keeps_nobody_from_leaving() {
+    for by_signal in [false, true] {
+        let stage = AutoStage::playing(HANG);
+        let mut agent = agent(&stage, &["rpc"]);
+        agent.prompt();
+        agent.until("messageUpdate");
+        let server = Pid::from_raw(stage.pid().unwrap()).unwrap();
+        kill_process(server, Signal::STOP).unwrap();
+        if by_signal {
+            agent.signal(Signal::TERM);
+        } else {
+            agent.close();
+        }
+        let ended = agent.end();
+        kill_process(server, Signal::KILL).unwrap();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    }
+}
+
 #[test]
 fn a_server_that_stops_says_goodbye() {
     let stage = AutoStage::playing(HANG);
@@ -281,6 +327,8 @@ fn what_keeps_it_from_starting_is_told_in_the_protocols_form_and_to_people() {
         assert!(code == -32603 && said.contains("/usr"), "{said}");
         let (code, said) = refused(&stage, &[words, &["--yolo", "whatever"]].concat());
         assert!(code == -32603 && said.contains("`whatever`"), "{said}");
+        let (code, said) = refused(&stage, &[words, &["--system-prompt-file", "nowhere.md"]].concat());
+        assert!(code == -32603 && said.contains("nowhere.md`, which `--system-prompt-file` names"), "{said}");
         stage.0.user_file("[model]\ndefualt = 1\n");
         let (code, said) = refused(&stage, words);
         assert_eq!(code, -32010);
@@ -435,5 +483,9 @@ fn logs_go_to_standard_error_alone() {
         let ended = agent.end();
         assert_eq!(ended.code, Some(0));
         assert!(ended.stderr.contains("DEBUG"), "{ended:?}");
+        // Wherever the engine runs: what the session is about is not the log's affair.
+        for word in ["ses_", "greeting.txt", "hello"] {
+            assert!(!ended.stderr.contains(word), "{word}: {ended:?}");
+        }
     }
 }

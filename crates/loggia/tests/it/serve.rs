@@ -25,7 +25,7 @@ fn the_first_line_says_where_everything_is() {
         "token_file": data.join("token"),
         "http_socket": data.join("run/http.sock"),
         "rpc_socket": data.join("run/rpc.sock"),
-        "console_socket": null,
+        "console_socket": data.join("run/console.sock"),
     });
     assert_eq!(server.ready, expected);
     assert_ne!(server.address().port(), 0, "a free port is a real one");
@@ -64,6 +64,7 @@ fn people_are_told_the_same_in_a_few_lines() {
       token file  [STAGE]/home/.local/share/loggia/token
       socket      [STAGE]/home/.local/share/loggia/run/http.sock
       rpc socket  [STAGE]/home/.local/share/loggia/run/rpc.sock
+      console     [STAGE]/home/.local/share/loggia/run/console.sock
       model       scripted:[STAGE]/script.toml
       workspace   [STAGE]/project
       log         [STAGE]/home/.local/share/loggia/daemon.log

@@ -32,7 +32,7 @@ impl Turn<'_, '_> {
                 self.questions.push_back(question);
                 self.ask(false)
             }
-            Approvals::Ask if self.message.is_none() => Err(CliError::UnderWay),
+            Approvals::Ask if !self.is_ours() => Err(CliError::UnderWay),
             Approvals::Ask => self.answer_unasked(question, Decision::no(), NOBODY_THERE),
         }
     }
@@ -53,7 +53,7 @@ impl Turn<'_, '_> {
             return Ok(());
         }
         if !self.keys.listen().map_err(CliError::Keyboard)? {
-            if self.message.is_none() {
+            if !self.is_ours() {
                 return Err(CliError::UnderWay);
             }
             let all = std::mem::take(&mut self.questions);

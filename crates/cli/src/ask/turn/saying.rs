@@ -82,7 +82,9 @@ impl Turn<'_, '_> {
 
     /// What the journal got since we began shows that the prompt is in it.
     pub(super) fn notice(&mut self, message: &ServerMessage) {
-        if seq_of(message).is_some_and(|seq| seq > self.session.last_seq) {
+        let seq = seq_of(message);
+        self.heard = self.heard.max(seq.unwrap_or(0));
+        if seq.is_some_and(|seq| seq > self.session.last_seq) {
             self.prompt = Prompt::Arrived;
         }
     }
@@ -168,7 +170,7 @@ impl Turn<'_, '_> {
     pub(super) fn interrupt(&mut self, interrupt: Interrupt) -> Result<Option<Outcome>, CliError> {
         let says = match interrupt {
             Interrupt::Suspend => return self.suspend().map(|()| None),
-            _ if self.message.is_none() => return self.leave().map(Some),
+            _ if !self.is_ours() => return self.leave().map(Some),
             Interrupt::Cancel => "Cancelling; Ctrl-C again leaves.",
             Interrupt::End if self.away => return self.leave().map(Some),
             Interrupt::End => {

@@ -174,7 +174,9 @@ impl View<'_> {
                 let mark = self.terminal.paint_err().text(WARNING, "!");
                 self.around(&self.terminal.folded(&format!("{mark} {}\n", printable(&notice.message))))
             }
-            NoticeKind::ModelChanged | NoticeKind::Undone | NoticeKind::Redone => self.aside(&notice.message),
+            NoticeKind::ModelChanged | NoticeKind::Undone | NoticeKind::Redone | NoticeKind::Task => {
+                self.aside(&notice.message)
+            }
             _ => Ok(()),
         }
     }

@@ -33,7 +33,7 @@ fn asked(variable: (&str, &str), arguments: &[&str]) -> Ended {
 }
 
 /// The sequences that a program wrote, each once.
-fn sequences(ended: &Ended) -> Vec<String> {
+pub(crate) fn sequences(ended: &Ended) -> Vec<String> {
     let text = ended.text();
     let mut found: Vec<String> = text
         .match_indices('\x1b')

@@ -170,6 +170,11 @@ impl OnTerminal {
         self.seen.lock().shown()
     }
 
+    /// The screen as a picture.
+    pub(crate) fn picture(&self) -> String {
+        crate::pty::picture::draw(self.seen.lock().parser.screen())
+    }
+
     /// Waits until one of the lines has this text.
     pub(crate) fn until(&self, text: &str) -> Shown {
         self.until_so(text, |shown| shown.has(text))
@@ -186,6 +191,19 @@ impl OnTerminal {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             assert!(!left.is_zero(), "never seen: {what}\n{}", shown.styled);
+            state = self.seen.changed.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    /// Waits until this was written. Cheaper than to look at the screen, where a lot is written.
+    pub(crate) fn until_written(&self, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut state = self.seen.lock();
+        let mut from = 0;
+        while !state.bytes[from..].windows(text.len()).any(|window| window == text.as_bytes()) {
+            from = state.bytes.len().saturating_sub(text.len());
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "never written: {text}");
             state = self.seen.changed.wait_timeout(state, left).unwrap().0;
         }
     }

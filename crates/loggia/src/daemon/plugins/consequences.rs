@@ -1,0 +1,72 @@
+//! What trusting a workspace means: what would run, and what its files say that would then hold.
+//!
+//! Starts nothing and changes nothing. Values of variables are not told: they may be secrets.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use loggia_domain::{TrustConsequences, TrustedSetting};
+use loggia_plugins::{HostSettings, PluginSettings, Plugins, Scope, read_variables};
+
+use super::setup::{MEHRHOF_FILE, MEHRHOF_VARIABLES, Setup, below, in_words};
+use super::{Inner, summary};
+use crate::config::places::Places;
+use crate::config::trust::Trust;
+
+/// Files that the engine reads, or reads without reserve, only if the workspace is trusted.
+const READ_BY_ENGINE: [(&str, &str); 2] = [
+    (".loggia/instructions.md", "the agent is told what it says"),
+    (".loggia/policy.toml", "its rules may loosen what your policy asks about or denies"),
+];
+
+impl Inner {
+    /// What trusting this workspace means.
+    pub(super) fn consequences(&self, root: &Path) -> TrustConsequences {
+        let Setup { enabled, config, environment, limits, problems, .. } =
+            self.setup(Some(root), Trust::Full);
+        let settings = HostSettings {
+            places: self.plugin_places(Some(root)),
+            enabled,
+            config,
+            environment: environment.clone(),
+            limits,
+            // As if it were.
+            trust: Arc::new(|_| true),
+        };
+        let plugins = Plugins::find(self.keeper.clone(), settings).list();
+        let own = plugins.into_iter().filter(|plugin| plugin.scope == Scope::Project);
+        TrustConsequences {
+            plugins: own.map(|plugin| summary::of(plugin, &environment)).collect(),
+            settings: self.settings_of(root),
+            problems,
+        }
+    }
+
+    /// What the files say. Those that cannot be read are told elsewhere.
+    fn settings_of(&self, root: &Path) -> Vec<TrustedSetting> {
+        let setting = |file: &str, effect: String| TrustedSetting { file: file.to_owned(), effect };
+        let mut settings = Vec::new();
+        if let Ok(config) = self.config_in(Some(root), Trust::TightenOnly) {
+            let file = below(root, &Places::workspace_file(root));
+            let ignored = config.ignored().map(|(key, value)| format!("{} = {}", key.path, value.value));
+            settings.extend(ignored.map(|effect| setting(&file, effect)));
+        }
+        let there = |(file, _): &&(&str, &str)| root.join(file).is_file();
+        let read = READ_BY_ENGINE.iter().filter(there);
+        settings.extend(read.map(|(file, effect)| setting(file, (*effect).to_owned())));
+        match PluginSettings::read(&root.join(MEHRHOF_FILE)) {
+            Ok(mehrhof) => {
+                let enables = mehrhof.enabled.iter().map(|name| format!("enables the plugin `{name}`"));
+                settings.extend(enables.map(|effect| setting(MEHRHOF_FILE, effect)));
+                let configures = mehrhof.config.keys().map(|name| format!("configures the plugin `{name}`"));
+                settings.extend(configures.map(|effect| setting(MEHRHOF_FILE, effect)));
+            }
+            Err(error) => tracing::debug!(error = in_words(&error), "told with the problems"),
+        }
+        if let Ok(variables) = read_variables(&root.join(MEHRHOF_VARIABLES)) {
+            let sets = variables.iter().map(|(name, _)| format!("sets `{name}` for plugins"));
+            settings.extend(sets.map(|effect| setting(MEHRHOF_VARIABLES, effect)));
+        }
+        settings
+    }
+}
