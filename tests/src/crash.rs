@@ -13,7 +13,7 @@ use loggia_domain::{
     Abilities, Actor, Client, ClientId, Door, EventBody, Intent, Preset, Role, Seq, SessionId, SessionQuery,
     Store,
 };
-use loggia_engine::{Engine, EngineError, NewSession, OnLeave, Parts, Settings, Told};
+use loggia_engine::{Engine, EngineError, NewSession, NoGuests, OnLeave, Parts, Settings, Told};
 
 use crate::load::{LoadModel, OnlyModel};
 use crate::player::prompt;
@@ -44,8 +44,11 @@ pub async fn engine(directory: &Path, keeper: &Path) -> Result<(Engine, Arc<dyn 
         store: Arc::clone(&store),
         models: Arc::new(OnlyModel(LoadModel::new(root))),
         tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+        repositories: loggia_engine::NoRepository::finder(),
+        sources: Arc::new(|_| Vec::new()),
         runner: Arc::new(loggia_runner::CommandRunner::new(keeper, loggia_runner::Settings::default())),
         index: Arc::new(|_| None),
+        guests: Arc::new(NoGuests),
     };
     let engine = Engine::start(parts, Settings::new(directory.join("data"))).await?;
     Ok((engine, store))

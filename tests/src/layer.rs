@@ -154,6 +154,10 @@ impl<B: Between> Store for Layer<B> {
         self.below.register_workspace(workspace)
     }
 
+    fn forget_workspace(&self, workspace: WorkspaceId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.below.forget_workspace(workspace)
+    }
+
     fn workspaces(&self) -> BoxFuture<'_, Result<Vec<Workspace>, StoreError>> {
         self.below.workspaces()
     }

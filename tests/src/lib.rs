@@ -3,17 +3,23 @@
 //! Knows every part, as only the binary does otherwise. A test says what the model will reply as a script, what
 //! people do as calls, and looks at one text of everything that was told.
 
+mod agents;
 pub mod crash;
+mod guests;
 mod layer;
 pub mod load;
 mod player;
+mod repository;
 mod runner;
 pub mod scripts;
 mod transcript;
 mod world;
 
+pub use agents::{Act, FakeAgent, FakeGuests};
+pub use guests::{PretendGuests, PretendHook, PretendProvider, item};
 pub use layer::{Between, Disk, Layer, Write};
 pub use player::{Player, client, preview, prompt, queued};
+pub use repository::PretendRepository;
 pub use runner::PretendRunner;
 pub use transcript::Transcript;
 pub use world::{Remains, World, WorldBuilder, last_prompt, open_store, reopen_store};

@@ -74,6 +74,8 @@ impl Transcript {
             EventBody::ModelSwitched { from, to, reason } => {
                 format!("{} replies instead of {}: {reason}", to.0, from.0)
             }
+            EventBody::InstructionsChanged { by, .. } => format!("instructions by {}", who(by)),
+            EventBody::ThinkingChanged { thinking, by } => format!("thinking {thinking:?} by {}", who(by)),
             EventBody::SessionClosed { by } => format!("closed by {}", who(by)),
             EventBody::InstructionQueued { instruction, by } => {
                 format!("queued by {}: {}", who(by), instruction.text)
@@ -107,6 +109,9 @@ impl Transcript {
                 let name = self.name("ask", approval);
                 let comment = answer.comment.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
                 format!("{name} decided by {}: {}{comment}", who(by), self.scope(&answer.scope))
+            }
+            EventBody::CallChanged { call, arguments, by } => {
+                format!("{} changed by {}: {}", self.name("call", call), who(by), arguments.0)
             }
             EventBody::ToolStarted { call, executor } => {
                 format!("{} started by {}", self.name("call", call), executor_name(executor))
@@ -167,6 +172,7 @@ impl Transcript {
                 let by = by.as_ref().map(|by| format!(" by {}", who(by))).unwrap_or_default();
                 format!("turn ended: {}{by}", end_text(end))
             }
+            EventBody::Task(event) => format!("task {}", loggia_engine::task_line(event)),
         }
     }
 
@@ -234,7 +240,7 @@ fn end_text(end: &TurnEnd) -> String {
         TurnEnd::Interrupted => "interrupted".to_owned(),
         TurnEnd::StepLimit => "step limit".to_owned(),
         TurnEnd::BudgetLimit => "budget limit".to_owned(),
-        TurnEnd::Failed(TurnFailure::Model { message, retry_helps }) => {
+        TurnEnd::Failed(TurnFailure::Model { message, retry_helps, .. }) => {
             format!(
                 "the model failed: {message} (trying again {} help)",
                 if *retry_helps { "can" } else { "does not" }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    Abilities, Actor, CodeIndex, Event, ModelCatalogue, ModelMessage, ModelName, Policy, Preset, Role,
-    Runner, Seq, SessionId, Store, Workspace,
+    Abilities, Actor, CodeIndex, Event, GuestFinder, ModelCatalogue, ModelMessage, ModelName, Policy, Preset,
+    Role, Runner, Seq, SessionId, Store, TaskProvider, Workspace,
 };
-use loggia_engine::{Engine, NewSession, OnLeave, Parts, Settings};
+use loggia_engine::{Engine, NewSession, NoGuests, OnLeave, Parts, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 use loggia_runner::CommandRunner;
 use loggia_store::{OpenError, SqliteStore};
@@ -16,7 +16,7 @@ use loggia_wire::child::Keeper;
 use tempfile::TempDir;
 
 use crate::player::PATIENCE;
-use crate::{Disk, Layer, Player, client};
+use crate::{Disk, Layer, Player, PretendRepository, client};
 
 /// A whole engine with its real parts; only the model is scripted.
 pub struct World {
@@ -48,6 +48,12 @@ pub struct WorldBuilder {
     index: Option<Arc<dyn CodeIndex>>,
     others: Vec<Arc<ScriptedModel>>,
     catalogue: Option<Arc<dyn ModelCatalogue>>,
+    guests: Arc<dyn GuestFinder>,
+    in_repository: bool,
+    /// Made with the first engine; it outlives that, as a disk does.
+    repository: Option<Arc<PretendRepository>>,
+    sources: Vec<Arc<dyn TaskProvider>>,
+    runner: Option<Arc<dyn Runner>>,
 }
 
 impl WorldBuilder {
@@ -61,6 +67,11 @@ impl WorldBuilder {
             index: None,
             others: Vec::new(),
             catalogue: None,
+            guests: Arc::new(NoGuests),
+            in_repository: false,
+            repository: None,
+            sources: Vec::new(),
+            runner: None,
         }
     }
 
@@ -110,6 +121,34 @@ impl WorldBuilder {
         self
     }
 
+    /// With programs of other people.
+    #[must_use]
+    pub fn guests(mut self, guests: Arc<dyn GuestFinder>) -> Self {
+        self.guests = guests;
+        self
+    }
+
+    /// With its workspace in a repository.
+    #[must_use]
+    pub fn in_repository(mut self) -> Self {
+        self.in_repository = true;
+        self
+    }
+
+    /// With something that tasks come from.
+    #[must_use]
+    pub fn source(mut self, source: Arc<dyn TaskProvider>) -> Self {
+        self.sources.push(source);
+        self
+    }
+
+    /// With another runner than the real one.
+    #[must_use]
+    pub fn runner(mut self, runner: Arc<dyn Runner>) -> Self {
+        self.runner = Some(runner);
+        self
+    }
+
     /// Makes it, with a model that replies by this script.
     ///
     /// # Panics
@@ -127,7 +166,11 @@ impl WorldBuilder {
     }
 
     /// Starts an engine in a directory.
-    async fn begin(self, directory: TempDir, script: &str) -> World {
+    async fn begin(mut self, directory: TempDir, script: &str) -> World {
+        if self.in_repository && self.repository.is_none() {
+            let root = directory.path().join("work").canonicalize().expect("a workspace");
+            self.repository = Some(PretendRepository::new(root));
+        }
         let model = Arc::new(ScriptedModel::new(Script::parse(script).expect("a script")));
         let models = ScriptedCatalogue::single(Arc::clone(&model));
         let models = Arc::new(self.others.iter().cloned().fold(models, ScriptedCatalogue::with));
@@ -135,15 +178,24 @@ impl WorldBuilder {
         let catalogue = self.catalogue.clone().unwrap_or_else(scripted);
         let disk = Disk::new();
         let keeper = Keeper::new(&self.keeper, ["keep"]);
-        let runner: Arc<dyn Runner> =
-            Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
+        let real =
+            || Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default())) as Arc<dyn Runner>;
+        let runner = self.runner.clone().unwrap_or_else(real);
+        let repositories = match &self.repository {
+            Some(repository) => repository.finder(),
+            None => loggia_engine::NoRepository::finder(),
+        };
+        let sources = self.sources.clone();
         let index = self.index.clone();
         let parts = Parts {
             store: Layer::over(open_store(directory.path()), Arc::clone(&disk)),
             models: Arc::clone(&catalogue),
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            repositories,
+            sources: Arc::new(move |_| sources.clone()),
             runner,
             index: Arc::new(move |_| index.clone()),
+            guests: Arc::clone(&self.guests),
         };
         let settings = Settings {
             unload_after: self.unload_after,
@@ -253,6 +305,14 @@ impl World {
     /// The workspace's directory.
     pub fn root(&self) -> &Path {
         &self.workspace.root
+    }
+
+    /// The repository its workspace is in.
+    ///
+    /// # Panics
+    /// If it is in none.
+    pub fn repository(&self) -> Arc<PretendRepository> {
+        self.made.repository.clone().expect("a repository")
     }
 
     /// Where the engine keeps what is its own.

@@ -1,8 +1,8 @@
 //! Changes that are collected: what the model hears of the decision, and what a limit makes of them.
 
 use loggia_domain::{
-    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, Budget, Intent, PatchId, Policy, PolicyLimits, Preset,
-    Remember, Role, TurnEnd,
+    Actor, ApprovalAnswer, ApprovalId, ApprovalScope, Budget, Decision, EventBody, Intent, PatchId, Policy,
+    PolicyLimits, Preset, Remember, Role, Rule, TurnEnd,
 };
 use loggia_engine::{IntentError, NewSession};
 use loggia_tests::scripts::{THREE_HUNKS, proposes, says, twenty_lines};
@@ -184,4 +184,66 @@ async fn a_question_at_a_limit_waits_across_a_restart() {
     bob.decide(approval, ApprovalScope::All).await.unwrap();
     assert_eq!(bob.until_done().await, TurnEnd::StepLimit);
     assert_eq!(world.read("a.txt"), "new\n");
+}
+
+/// Three changes, of which the middle one cannot be made; the others are, and one undo takes both back.
+#[tokio::test]
+async fn a_change_that_cannot_be_made_keeps_no_other_out() {
+    let file = |name: &str| {
+        format!(
+            r#"{{ call = {{ tool = "write_file", arguments = {{ path = "{name}", content = "new\n" }} }} }}"#
+        )
+    };
+    let script = |names: [&str; 3]| {
+        let calls: Vec<String> = names.iter().map(|name| file(name)).collect();
+        format!("[[reply]]\nparts = [{}]\n", calls.join(", ")) + &says("Collected.") + &says("I see.")
+    };
+    let files = [("a.txt", "old\n"), ("b.txt", "old\n"), ("d/c.txt", "old\n")];
+    let names = ["a.txt", "b.txt", "d/c.txt"];
+    type Harm = fn(&World);
+    let harms: [(Harm, &str); 3] = [
+        (|world| std::fs::write(world.root().join("b.txt"), "mine\n").unwrap(), "the file has changed"),
+        (|world| world.change_policy(|policy| policy.rules.push(denies("b.txt"))), "could not be written"),
+        (
+            |world| {
+                std::fs::remove_file(world.root().join("b.txt")).unwrap();
+                std::fs::create_dir(world.root().join("b.txt")).unwrap();
+            },
+            "could not be written",
+        ),
+    ];
+    for (harm, why) in harms {
+        let world = world_with(&files, &script(names)).await;
+        let (session, mut alice) = world.play(Preset::Ask).await;
+        alice.seat.intend(preview("write")).await.unwrap();
+        let approval = alice.until_asked().await;
+        harm(&world);
+        alice.decide(approval, ApprovalScope::All).await.unwrap();
+        assert_eq!(alice.until_done().await, TurnEnd::Done);
+        assert_eq!((world.read("a.txt").as_str(), world.read("d/c.txt").as_str()), ("new\n", "new\n"));
+        let journal = world.journal(session).await;
+        let dropped = journal.iter().filter(|event| matches!(event.body, EventBody::PatchDropped { .. }));
+        assert_eq!(dropped.count(), 1, "{}", alice.text());
+        alice.play("and?").await;
+        assert!(
+            told(&world).contains("The collected change to `b.txt`") && told(&world).contains(why),
+            "{why}"
+        );
+        assert!(!told(&world).contains("The collected change to `a.txt`"), "{}", told(&world));
+        assert_eq!(alice.state().await.undo.done().len(), 1);
+        alice.seat.intend(Intent::Undo { steps: 1 }).await.unwrap();
+        assert_eq!((world.read("a.txt").as_str(), world.read("d/c.txt").as_str()), ("old\n", "old\n"));
+    }
+}
+
+fn denies(path: &str) -> Rule {
+    Rule {
+        tool: None,
+        path: Some(path.to_owned()),
+        command: None,
+        decision: Decision::Deny,
+        risk: None,
+        reason: None,
+        examples: Vec::new(),
+    }
 }

@@ -67,8 +67,10 @@ async fn a_reply_that_does_not_end_is_stopped_at_two_mebibytes() {
     let world = world().start(&script).await;
     let (_, mut alice) = world.play(Preset::Ask).await;
     let end = alice.play("talk").await;
-    let TurnEnd::Failed(TurnFailure::Model { message, retry_helps: false }) = end else { panic!("{end:?}") };
-    assert_eq!(message, format!("the model's reply is longer than {LIMIT} bytes"));
+    let TurnEnd::Failed(TurnFailure::Model { message, retry_helps: false, .. }) = end else {
+        panic!("{end:?}")
+    };
+    assert_eq!(message, format!("the reply is longer than {LIMIT} bytes"));
     let state = alice.state().await;
     let Said::Assistant { message, cut: true } = &state.history.items().last().unwrap().said else {
         panic!("what had arrived is kept")

@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 use loggia_domain::{
     Abilities, ApprovalAnswer, ApprovalScope, CommandExit, CommandReport, EventBody, Instruction, Intent,
-    JsonText, ModelName, PatchReport, Preset, Remember, Role, TurnEnd, WhenBusy,
+    JsonText, ModelName, OwnInstructions, PatchReport, Preset, Remember, Role, TurnEnd, WhenBusy,
 };
 use loggia_engine::{IntentError, Status};
 use loggia_tests::{Write, prompt, queued};
@@ -162,6 +162,9 @@ async fn long_reasons_and_names_are_refused_before_they_are_kept() {
     for intent in [
         Intent::ReportPatch { patch, report: PatchReport::Failed { message: long.clone() } },
         Intent::SetModel { model: ModelName(long.clone()) },
+        Intent::SetInstructions {
+            instructions: OwnInstructions { instead: None, added: Some(long.clone()) },
+        },
         Intent::Cancel { reason: Some(long) },
     ] {
         let refused = alice.seat.intend(intent).await;

@@ -7,7 +7,7 @@ use loggia_domain::{
     Actor, BoxFuture, Budget, Event, EventBody, Instruction, NewEvent, Seq, SessionId, Store, StoreError,
     Timestamp, TurnEnd, TurnId,
 };
-use loggia_engine::{Engine, EngineError, Parts, Settings};
+use loggia_engine::{Engine, EngineError, NoGuests, Parts, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 use loggia_runner::CommandRunner;
 use loggia_tests::{Between, Layer};
@@ -105,11 +105,14 @@ async fn scene() -> Scene {
         store: Layer::over(Arc::clone(&gate.inner), Arc::clone(&gate)),
         models: Arc::new(ScriptedCatalogue::single(model)),
         tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+        repositories: loggia_engine::NoRepository::finder(),
+        sources: Arc::new(|_| Vec::new()),
         runner: Arc::new(CommandRunner::new(
             Keeper::new(KEEPER, ["keep"]),
             loggia_runner::Settings::default(),
         )),
         index: Arc::new(|_| None),
+        guests: Arc::new(NoGuests),
     };
     let engine = Engine::start(parts, Settings::new(directory.path().join("data"))).await.unwrap();
     let workspace = engine.register_workspace(&root, None).await.unwrap().id;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use loggia_domain::{
     Actor, ApprovalAnswer, ApprovalId, ApprovalScope, CallId, EventBody, Instruction, Intent, JsonText,
-    MessageId, NewEvent, Passing, Preset, Question, Remember, Risk, Role, RunningReply, SessionId, Timestamp,
-    ToolCall, TurnEnd, TurnId,
+    MessageId, ModelMessage, NewEvent, OwnInstructions, Passing, Preset, Question, Remember, Risk, Role,
+    RunningReply, SessionId, Timestamp, ToolCall, TurnEnd, TurnId,
 };
 use loggia_engine::{IntentError, Status, Told};
 use loggia_tests::{Remains, World};
@@ -53,6 +53,47 @@ async fn a_turn_that_waits_for_an_answer_waits_across_a_restart() {
     carol.decide(second, ApprovalScope::All).await.unwrap();
     assert_eq!(carol.until_done().await, TurnEnd::Done);
     insta::assert_snapshot!(carol.text());
+}
+
+/// What a session's model is told is the session's, also in another process and in a copy.
+#[tokio::test]
+async fn a_sessions_own_instructions_stay_with_it() {
+    let script = "[[reply]]\nparts = [{ text = \"Oui.\" }]";
+    let world = world_with(&[("AGENTS.md", "Use tabs.")], script).await;
+    let (session, mut alice) = world.play(Preset::Ask).await;
+    let own = |instead: Option<&str>, added: Option<&str>| Intent::SetInstructions {
+        instructions: OwnInstructions {
+            instead: instead.map(str::to_owned),
+            added: added.map(str::to_owned),
+        },
+    };
+    alice.seat.intend(own(None, Some("Answer in French."))).await.unwrap();
+    alice.prompt("hello").await.unwrap();
+    alice.until_done().await;
+    let told = system_prompt(&world);
+    assert!(told.starts_with("You are Loggia"), "{told}");
+    assert!(told.contains("Use tabs.") && told.ends_with("Answer in French."), "{told}");
+    let before = alice.seat.intend(own(None, Some("Answer in French."))).await.unwrap();
+    assert_eq!(before.seq, alice.state().await.last_seq, "what is told already is no news");
+    alice.seat.intend(own(Some("You are a parrot."), None)).await.unwrap();
+    drop(alice);
+    let world = world.restart(script).await;
+    let mut bob = world.join(session, "bob", Role::Drive, Default::default()).await;
+    // What happened before is told first.
+    bob.until_done().await;
+    bob.prompt("hello").await.unwrap();
+    bob.until_done().await;
+    let told = system_prompt(&world);
+    assert!(told.starts_with("You are a parrot.") && told.contains("Use tabs."), "{told}");
+    assert!(!told.contains("Loggia") && !told.contains("French"), "{told}");
+}
+
+fn system_prompt(world: &World) -> String {
+    let requests = world.model.requests();
+    match requests.last().map(|request| &request.messages[0]) {
+        Some(ModelMessage::System(text)) => text.clone(),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[tokio::test]
@@ -170,6 +211,29 @@ async fn a_question_about_something_else_than_would_be_done_is_asked_anew() {
     assert!(world.root().join("made").exists());
 }
 
+/// A call that was changed after people were asked about it is none that they were asked about.
+#[tokio::test]
+async fn a_question_about_a_call_that_was_changed_since_is_asked_anew() {
+    let world = world().start(DONE).await;
+    let (call, approval) = (touches("made"), ApprovalId::new());
+    let arguments = touches("sneaked").arguments;
+    let events = vec![
+        EventBody::ToolRequested { call: call.clone() },
+        asks(approval, call.id, "touch made"),
+        EventBody::CallChanged { call: call.id, arguments, by: Actor::Engine },
+    ];
+    let session = forged(&world, events).await;
+    let alice = world.join(session, "alice", Role::Drive, Default::default()).await;
+    let stale = alice.decide(approval, ApprovalScope::All).await;
+    assert!(matches!(stale, Err(IntentError::AlreadyDecided { .. })), "{stale:?}");
+    let state = alice.state().await;
+    let asked: Vec<&Question> = state.pending.values().map(|pending| &pending.question).collect();
+    assert!(
+        matches!(asked[..], [Question::Command { command, .. }] if command == "touch sneaked"),
+        "{asked:?}"
+    );
+}
+
 #[tokio::test]
 async fn one_answer_is_not_taken_for_two_calls() {
     let world = world().start(DONE).await;
@@ -202,7 +266,7 @@ async fn one_answer_is_not_taken_for_two_calls() {
 }
 
 /// Lets something happen, then takes everything that runs away, as a kill does.
-fn until_killed<T>(life: impl Future<Output = T>) -> T {
+pub(crate) fn until_killed<T>(life: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let left = runtime.block_on(life);
     runtime.shutdown_timeout(Duration::from_secs(15));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use loggia_domain::{Abilities, Actor, Intent, Preset, Role, Seq, SessionQuery, StoreError};
-use loggia_engine::{Engine, EngineError, FeedClosed, IntentError, OnLeave, Parts, Settings};
+use loggia_engine::{Engine, EngineError, FeedClosed, IntentError, NoGuests, OnLeave, Parts, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 use loggia_runner::CommandRunner;
 use loggia_tests::{Write, client};
@@ -171,8 +171,11 @@ async fn the_engines_own_directories_are_known_by_their_real_paths() {
         store: loggia_tests::open_store(directory.path()),
         models: Arc::new(ScriptedCatalogue::single(Arc::new(model))),
         tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+        repositories: loggia_engine::NoRepository::finder(),
+        sources: Arc::new(|_| Vec::new()),
         runner: Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default())),
         index: Arc::new(|_| None),
+        guests: Arc::new(NoGuests),
     };
     let engine = Engine::start(parts, Settings::new(link)).await.unwrap();
     let refused = engine.register_workspace(&real, None).await;

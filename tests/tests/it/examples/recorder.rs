@@ -50,6 +50,7 @@ impl House {
             engine: world.engine.clone(),
             models: Arc::clone(&world.models) as Arc<dyn loggia_domain::ModelCatalogue>,
             index: Arc::new(|_| None),
+            plugins: Arc::new(loggia_domain::NoPlugins),
             examine: loggia_http::examine_nothing(),
             stop: CancellationToken::new(),
         };

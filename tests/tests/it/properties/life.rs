@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use loggia_domain::{Abilities, Actor, Client, ClientId, Door, Event, Preset, Role, Seq, SessionId, Store};
-use loggia_engine::{Engine, NewSession, OnLeave, Parts, Seat, Settings, State, Subscription};
+use loggia_engine::{Engine, NewSession, NoGuests, OnLeave, Parts, Seat, Settings, State, Subscription};
 use loggia_runner::CommandRunner;
 use loggia_tests::{Layer, open_store};
 use loggia_wire::child::Keeper;
@@ -58,8 +58,11 @@ impl Life {
             store: Arc::clone(&store),
             models: Arc::new(Hand(Arc::clone(puppet))),
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            repositories: loggia_engine::NoRepository::finder(),
+            sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default())),
             index: Arc::new(|_| None),
+            guests: Arc::new(NoGuests),
         };
         let engine = Engine::start(parts, Settings::new(directory.join("data"))).await.unwrap();
         let session = match session {

@@ -97,7 +97,7 @@ impl Puppet {
             self.parts(act).into_iter().map(piece).collect::<Vec<_>>()
         };
         let mut pieces: VecDeque<Piece> = reply.acts.iter().flat_map(of).collect();
-        let error = |kind, message: &str| Piece::Error(ModelError { kind, message: message.to_owned() });
+        let error = |kind, message: &str| Piece::Error(ModelError::new(kind, message));
         pieces.push_back(match reply.end {
             End::Whole => {
                 let usage = Usage { input: 10, cached: 1, output: 5, micro_dollars: Some(7) };

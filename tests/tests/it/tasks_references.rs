@@ -1,0 +1,150 @@
+//! Which provider brings the item of a reference, with plugins as real processes.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loggia_domain::{BoxFuture, GuestError, GuestFinder, Guests, Workspace};
+use loggia_engine::tasks::{StartTask, TaskPlace};
+use loggia_plugins::{HostSettings, Limits, Place, Plugins, Scope};
+use loggia_tests::{PretendProvider, item};
+use loggia_wire::child::Keeper;
+use tempfile::TempDir;
+use tokio::sync::Barrier;
+
+use crate::tasks::{alice, request};
+use crate::{KEEPER, world};
+
+const LINK: &str = include_str!("../../../crates/hosts/plugins/tests/it/link.py");
+const PLAYER: &str = include_str!("../../../crates/hosts/plugins/tests/it/plugin.py");
+
+/// Longer than anything takes that does not hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A host with plugins that bring tasks: name, scheme, priority, program, arguments.
+struct Hosted {
+    home: TempDir,
+    plugins: Arc<Plugins>,
+}
+
+struct Finder(Arc<Plugins>);
+
+impl GuestFinder for Finder {
+    fn guests(&self, _: Workspace) -> BoxFuture<'_, Result<Guests, GuestError>> {
+        let guests = Guests { providers: self.0.providers(), ..Guests::default() };
+        Box::pin(std::future::ready(Ok(guests)))
+    }
+}
+
+impl Hosted {
+    fn new(all: &[(&str, &str, i32, &str, &str)]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        for (name, scheme, priority, program, arguments) in all {
+            let directory = home.path().join(name);
+            std::fs::create_dir(&directory).unwrap();
+            std::fs::write(directory.join("plugin.py"), program).unwrap();
+            let manifest = format!(
+                "version: 1\nname: {name}\ntype: provider\nprotocol: \"1\"\n\
+                 executable:\n  command: [python3, ./plugin.py{arguments}]\n\
+                 provider:\n  name: {name}\n  schemes: [{scheme}]\n  priority: {priority}\n"
+            );
+            std::fs::write(directory.join("plugin.yaml"), manifest).unwrap();
+        }
+        let plugins = Plugins::find(
+            Keeper::new(KEEPER, ["keep"]),
+            HostSettings {
+                places: vec![Place { directory: home.path().to_owned(), scope: Scope::Global }],
+                enabled: all.iter().map(|one| one.0.to_owned()).collect(),
+                config: Default::default(),
+                environment: vec![("PATH".into(), std::env::var_os("PATH").unwrap())],
+                limits: Limits { init: PATIENCE, question: PATIENCE, ..Limits::default() },
+                trust: Arc::new(|_| true),
+            },
+        );
+        Self { home, plugins: Arc::new(plugins) }
+    }
+
+    fn finder(&self) -> Arc<dyn GuestFinder> {
+        Arc::new(Finder(Arc::clone(&self.plugins)))
+    }
+
+    fn has_started(&self, name: &str) -> bool {
+        Path::exists(&self.home.path().join(name).join("starts.log"))
+    }
+}
+
+/// A page on this machine, on a thread that goes with the test.
+fn page() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+            let page = "<html><head><title>Fix login bug</title></head><body><p>It fails.</p></body></html>";
+            let head =
+                format!("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}", page.len());
+            stream.write_all(format!("{head}\r\n\r\n{page}").as_bytes()).unwrap();
+        }
+    });
+    format!("http://{address}/fix-login.html")
+}
+
+#[tokio::test]
+async fn a_bare_address_becomes_a_task_by_the_link_provider() {
+    let hosted = Hosted::new(&[
+        ("broken", "wiki", 90, PLAYER, ", \"die:provider.match\""),
+        ("link", "link", 30, LINK, ""),
+    ]);
+    let world = world().guests(hosted.finder()).start("").await;
+    let start = StartTask { reference: page(), place: TaskPlace::Here, ..request(&world) };
+    let view = world.engine.tasks().start(start, alice()).await.unwrap();
+    let begun = &view.task.start;
+    assert_eq!((begun.provider.as_str(), begun.item.title.as_str()), ("link", "Fix login bug"));
+    assert!(begun.source.contains("<p>It fails.</p>"), "{}", begun.source);
+    assert!(hosted.has_started("broken"), "it was asked, and does not claim what it dies of");
+    hosted.plugins.stop().await;
+}
+
+#[tokio::test]
+async fn a_reference_finds_its_provider_by_scheme_else_by_asking() {
+    let hosted = Hosted::new(&[
+        ("a", "jira", 10, PLAYER, ""),
+        ("b", "link", 20, PLAYER, ""),
+        ("d", "late", 5, PLAYER, ""),
+    ]);
+    let world = world().guests(hosted.finder()).start("").await;
+    let tasks = world.engine.tasks();
+    let brings = async |reference: &str| {
+        let (reference, place) = (reference.to_owned(), TaskPlace::Here);
+        let start = tasks.start(StartTask { reference, place, ..request(&world) }, alice()).await;
+        let view = start.map_err(|error| error.to_string())?;
+        tasks.abandon(view.id, Default::default(), alice()).await.unwrap();
+        Ok::<String, String>(view.task.start.provider.clone())
+    };
+    assert_eq!(brings("late:PROJ-123").await.as_deref(), Ok("d"));
+    assert!(!hosted.has_started("a"), "a scheme needs no question");
+    assert_eq!(brings("https:PROJ-123").await.as_deref(), Ok("b"), "the highest who says yes");
+    let nobody = brings("https://x").await.unwrap_err();
+    assert!(nobody.starts_with("nobody knows `https:`; there are `jira:`, `link:`, `late:`"), "{nobody}");
+    hosted.plugins.stop().await;
+}
+
+#[tokio::test]
+async fn providers_are_asked_at_the_same_time() {
+    let both = Arc::new(Barrier::new(2));
+    let meeting = |name, claims| {
+        let mut provider = PretendProvider::new(name).item(item("x", "X", ""));
+        (provider.meets, provider.claims) = (Some(Arc::clone(&both)), claims);
+        Arc::new(provider)
+    };
+    let world = world().source(meeting("one", None)).source(meeting("two", Some("some"))).start("").await;
+    let start = StartTask { reference: "some:x".to_owned(), place: TaskPlace::Here, ..request(&world) };
+    let tasks = world.engine.tasks();
+    let begun = tokio::time::timeout(PATIENCE, tasks.start(start, alice())).await;
+    let view = begun.expect("none waits for the answer of another").unwrap();
+    assert_eq!(view.task.start.provider, "two");
+}
