@@ -72,7 +72,7 @@ pub fn all(rounds: usize) -> Result<Vec<Figure>> {
         waiting(&mut rows)?;
     }
     eprint!("\r\x1b[K");
-    Ok(rows.figures())
+    rows.figures()
 }
 
 /// A program that is only started, and questions that have to start the daemon first.

@@ -4,10 +4,12 @@
 //! and what counts is the ratio to the floor measured beside it.
 
 pub mod ask;
+pub mod console;
 pub mod engine;
 mod home;
 pub mod http;
 pub mod measure;
+pub mod plugins;
 mod process;
 mod rows;
 pub mod rpc;

@@ -5,7 +5,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use loggia_bench::wire::{flood, run};
-use loggia_bench::{ask, engine, http, rpc};
+use loggia_bench::{ask, console, engine, http, plugins, rpc};
 
 #[derive(Debug, Parser)]
 #[command(about = "Loggia's benchmarks: ratios and medians, measured side by side in one run")]
@@ -76,6 +76,39 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// A console that logs to many terminals.
+    Console {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 7)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Plugins as child processes: calls, streams, and looking for many.
+    Plugins {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 7)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// A plugin that does nothing; started by the benchmark itself.
+    #[command(hide = true)]
+    PluginChild {
+        /// Which.
+        child: plugins::Child,
+    },
+    /// A server of such a console, told on standard input how many lines to log.
+    #[command(hide = true)]
+    ConsoleServe {
+        /// Where terminals connect.
+        socket: std::path::PathBuf,
+        /// The floor instead of our library.
+        #[arg(long)]
+        bare: bool,
+    },
     /// A process that says every line again.
     #[command(hide = true)]
     Echo,
@@ -131,6 +164,14 @@ fn main() -> Result<()> {
         What::HttpPart { part, rounds, json } => tell(&part.here(rounds)?, rounds, json),
         What::Ask { rounds, json } => tell(&ask::all(rounds)?, rounds, json),
         What::Rpc { rounds, json } => tell(&rpc::all(rounds)?, rounds, json),
+        What::Console { rounds, json } => tell(&console::all(rounds)?, rounds, json),
+        What::Plugins { rounds, json } => tell(&plugins::all(rounds)?, rounds, json),
+        What::PluginChild { child } => {
+            // How it ended shows to whoever talked to it.
+            plugins::serve(child);
+            Ok(())
+        }
+        What::ConsoleServe { socket, bare } => console::serve(bare, &socket),
         What::Echo => rpc::echo(),
         What::Listen => http::listen(),
         What::Bare => http::bare(),

@@ -1,5 +1,7 @@
 //! Rows of a table that fills up round by round: ours, and what the floor takes for the same.
 
+use anyhow::{Result, ensure};
+
 use crate::engine::Figure;
 use crate::engine::report::Limit;
 use crate::measure::median;
@@ -60,10 +62,11 @@ impl Rows {
         }
     }
 
-    /// The medians.
-    pub(crate) fn figures(mut self) -> Vec<Figure> {
+    /// The medians. A row without a value is an error: a limit that nobody looked at would count as kept.
+    pub(crate) fn figures(mut self) -> Result<Vec<Figure>> {
         let mut figures = Vec::new();
         for (row, (ours, floor)) in self.rows.iter().zip(&mut self.values) {
+            ensure!(!ours.is_empty(), "nothing was measured of `{}`", row.what);
             let mut figure = Figure::new(self.part, row.what, median(ours), row.unit);
             if !floor.is_empty() {
                 figure = figure.beside(median(floor));
@@ -73,6 +76,28 @@ impl Rows {
                 None => figure,
             });
         }
-        figures
+        Ok(figures)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &[Row] = &[Row::free("one", "ms"), Row::limited("other", "ms", Limit::AtMost(30.0))];
+
+    #[test]
+    fn a_row_without_a_value_is_an_error_and_named() {
+        let mut rows = Rows::new("A part", ROWS);
+        rows.ours(&ROWS[1], 5.0);
+        rows.keep = true;
+        rows.ours(&ROWS[0], 1.0);
+        rows.floor(&ROWS[1], 2.0);
+        let error = rows.figures().unwrap_err();
+        assert_eq!(error.to_string(), "nothing was measured of `other`");
+        let mut rows = Rows::new("A part", ROWS);
+        rows.keep = true;
+        ROWS.iter().for_each(|row| rows.ours(row, 1.0));
+        assert_eq!(rows.figures().unwrap().len(), 2);
     }
 }

@@ -61,7 +61,7 @@ pub fn all(rounds: usize) -> Result<Vec<Figure>> {
         leaving_a_turn(&mut rows)?;
     }
     eprint!("\r\x1b[K");
-    Ok(rows.figures())
+    rows.figures()
 }
 
 /// Says every line again: the other end of the floor.

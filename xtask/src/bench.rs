@@ -30,6 +30,10 @@ enum Suite {
     Ask,
     /// The rpc door as editors start it: its first answer, turns, a long stream, memory, how it leaves
     Rpc,
+    /// A console's lines to many terminals, completion under that load, a terminal that does not read, `loggia attach`
+    Console,
+    /// Calls to plugins and streams of them beside raw pipes to the same child, and fifty plugins found and listed
+    Plugins,
 }
 
 /// Runs a suite.
@@ -40,9 +44,11 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Suite::Http => "http",
         Suite::Ask => "ask",
         Suite::Rpc => "rpc",
+        Suite::Console => "console",
+        Suite::Plugins => "plugins",
     };
     let json = arguments.json.then_some("--json");
-    if let Suite::Http | Suite::Ask | Suite::Rpc = arguments.suite {
+    if let Suite::Http | Suite::Ask | Suite::Rpc | Suite::Console = arguments.suite {
         // The benchmark starts the program that lies beside it.
         shell::run(&mut shell::cargo([
             "build",
@@ -56,6 +62,9 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         return program("loggia-bench", [suite].into_iter().chain(json));
     }
     program("loggia-bench", [suite].into_iter().chain(json))?;
+    if let Suite::Plugins = arguments.suite {
+        return Ok(());
+    }
     // Counting slows every allocation down, so it has a program of its own.
     program("count-allocations", [suite].into_iter().chain(json))
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "chores run cargo to its end")]
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, anyhow, bail};
@@ -15,6 +16,13 @@ pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
     command.args(arguments).current_dir(workspace::root());
+    command
+}
+
+/// A program that was built here, in the workspace's root.
+pub(crate) fn program(path: &Path) -> Command {
+    let mut command = Command::new(path);
+    command.current_dir(workspace::root());
     command
 }
 

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use clap::Args;
 
-use crate::fuzz::{self, FuzzArguments};
+use crate::fuzz;
 use crate::shell;
 use crate::tidy;
 use crate::workspace::Workspace;
 
 /// How long the fuzz step runs: long enough to notice a slip, short enough to wait for.
-const FUZZ_SECONDS: u64 = 60;
+const FUZZ_SECONDS: u64 = 30;
 
 /// What the test command can be told.
 #[derive(Args)]
@@ -89,7 +89,7 @@ fn doc_tests() -> anyhow::Result<()> {
 }
 
 fn short_fuzz() -> anyhow::Result<()> {
-    fuzz::run(&FuzzArguments::repeatable(FUZZ_SECONDS))
+    fuzz::repeatable(FUZZ_SECONDS)
 }
 
 /// Says how to get a part of the toolchain that a minimal installation lacks.

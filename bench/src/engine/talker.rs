@@ -40,10 +40,8 @@ impl Model for Talker {
 
     fn reply(&self, request: ModelRequest) -> BoxFuture<'_, Result<ReplyStream, ModelError>> {
         let stream = match request.messages.last() {
-            Some(ModelMessage::User(text)) => obey(text).map_err(|error| ModelError {
-                kind: ModelErrorKind::Permanent,
-                message: format!("{text}: {error}"),
-            }),
+            Some(ModelMessage::User(text)) => obey(text)
+                .map_err(|error| ModelError::new(ModelErrorKind::Permanent, format!("{text}: {error}"))),
             _ => Ok(said(1)),
         };
         Box::pin(async move { stream })

@@ -10,7 +10,7 @@ use loggia_domain::{
     Abilities, Actor, Client, ClientId, Door, EventBody, Instruction, Intent, Preset, Role, Seq, SessionId,
     Store, TurnEnd, WhenBusy, WorkspaceId,
 };
-use loggia_engine::{Engine, NewSession, OnLeave, Parts, Seat, Settings, Subscription, Told};
+use loggia_engine::{Engine, NewSession, NoGuests, OnLeave, Parts, Seat, Settings, Subscription, Told};
 use loggia_runner::CommandRunner;
 use loggia_store::SqliteStore;
 use loggia_wire::child::Keeper;
@@ -64,8 +64,11 @@ impl World {
             store,
             models: Arc::new(OnlyTalker),
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            repositories: loggia_engine::NoRepository::finder(),
+            sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(runner()?),
             index: Arc::new(|_| None),
+            guests: Arc::new(NoGuests),
         };
         let settings = Settings { unload_after, ..Settings::new(directory.join("data")) };
         let engine = Engine::start(parts, settings).await?;

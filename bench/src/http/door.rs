@@ -43,8 +43,11 @@ impl OpenDoor {
             store: store(directory)?,
             models: Arc::clone(&models),
             tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            repositories: loggia_engine::NoRepository::finder(),
+            sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(runner()?),
             index: Arc::clone(&index),
+            guests: Arc::new(loggia_engine::NoGuests),
         };
         let data = directory.join("data");
         let settings =
@@ -52,7 +55,15 @@ impl OpenDoor {
         let engine = Engine::start(parts, settings).await?;
         let stop = CancellationToken::new();
         let examine = loggia_http::examine_nothing();
-        let parts = loggia_http::Parts { engine: engine.clone(), models, index, examine, stop: stop.clone() };
+        let plugins = Arc::new(loggia_domain::NoPlugins);
+        let parts = loggia_http::Parts {
+            engine: engine.clone(),
+            models,
+            index,
+            plugins,
+            examine,
+            stop: stop.clone(),
+        };
         let settings = loggia_http::Settings {
             data: data.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -78,9 +78,8 @@ impl Model for Pacer {
             Some(ModelMessage::User(text)) => Speech::parse(text),
             _ => Err(anyhow::anyhow!("nothing was asked")),
         };
-        let stream = speech
-            .map(reply)
-            .map_err(|error| ModelError { kind: ModelErrorKind::Permanent, message: error.to_string() });
+        let stream =
+            speech.map(reply).map_err(|error| ModelError::new(ModelErrorKind::Permanent, error.to_string()));
         Box::pin(async move { stream })
     }
 }

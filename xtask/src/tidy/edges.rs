@@ -49,6 +49,8 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-wire", &["loggia-jsonrpc"]),
     // A console's server and client for anybody: they know the protocol and the stream, and nothing that answers.
     product("loggia-endermux-io", &["loggia-protocol-endermux", "loggia-wire"]),
+    // Any program behind a console: the keeper's streams on one side, clients on the other.
+    product("loggia-wrap", &["loggia-endermux-io", "loggia-protocol-endermux", "loggia-wire"]),
     product("loggia-domain", &[]),
     // Knows files and nothing of ours: what tools read and the engine writes goes through the same handle.
     product("loggia-tree", &[]),
@@ -56,6 +58,9 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-models", &["loggia-domain"]),
     product("loggia-tools", &["loggia-domain", "loggia-tree"]),
     product("loggia-runner", &["loggia-domain", "loggia-wire"]),
+    product("loggia-git", &["loggia-domain", "loggia-wire"]),
+    // Files of a workspace are read through its handle, by everybody.
+    product("loggia-sources", &["loggia-domain", "loggia-tree"]),
     product("loggia-engine", &["loggia-domain", "loggia-tree"]),
     // JSON-RPC's crate for its values alone: where a body's fault is, and how deep JSON nests.
     product(
@@ -67,10 +72,22 @@ pub(crate) const ROWS: &[Row] = &[
         "loggia-rpc",
         &["loggia-domain", "loggia-engine", "loggia-jsonrpc", "loggia-protocol-autohand", "loggia-wire"],
     ),
+    // Commands and what is told; connections, frames and queues are the library's.
+    product(
+        "loggia-console",
+        &["loggia-domain", "loggia-engine", "loggia-endermux-io", "loggia-protocol-endermux"],
+    ),
+    // Plugins of other people: fills the domain's traits from their processes. JSON-RPC's crate for its values alone.
+    product("loggia-plugins", &["loggia-domain", "loggia-jsonrpc", "loggia-protocol-mehrhof", "loggia-wire"]),
+    // For authors of plugins: the other side of the protocol, for any host.
+    product("loggia-plugin-kit", &["loggia-jsonrpc", "loggia-protocol-mehrhof"]),
     // Knows the protocol and nothing of the server: what it can do, every other client can.
     product("loggia-client", &["loggia-protocol-agent-server", "loggia-wire"]),
-    // What people see in a terminal, as a client like any other.
-    product("loggia-cli", &["loggia-client", "loggia-protocol-agent-server"]),
+    // What people see in a terminal, as a client like any other: of the http door, and of consoles.
+    product(
+        "loggia-cli",
+        &["loggia-client", "loggia-endermux-io", "loggia-protocol-agent-server", "loggia-protocol-endermux"],
+    ),
     Row { name: "loggia", role: Role::Product, uses: Uses::Everything },
     Row { name: "loggia-testkit", role: Role::Tests, uses: Uses::Only(&["loggia-jsonrpc", "loggia-wire"]) },
     // Providers of models as tests play them, for the models themselves and for the whole program.
