@@ -102,6 +102,13 @@ impl Keys {
         }
     }
 
+    /// Throws away what was typed while it was not seen.
+    pub(crate) fn forget(&mut self) {
+        if let Source::Process(Process { hushed: Some(hushed), .. }) = &self.0 {
+            hushed.forget();
+        }
+    }
+
     /// The terminal is as it was.
     pub(crate) fn release(&mut self) {
         self.rest();

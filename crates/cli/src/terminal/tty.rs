@@ -13,7 +13,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, getpgrp, getpid, getppid, getsid, kill_process};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetpgrp,
+    tcgetwinsize, tcsetattr,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -90,8 +91,15 @@ impl Hushed {
         let before = tcgetattr(&tty).ok()?;
         let mut now = before.clone();
         now.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
+        keep_output(&mut now);
         tcsetattr(&tty, OptionalActions::Now, &now).ok()?;
         Some(Self { tty, before })
+    }
+
+    /// Throws away what was typed and nobody has read, as Ctrl-C does on other terminals.
+    pub(super) fn forget(&self) {
+        // A terminal that is gone has nothing to forget.
+        let _ = tcflush(&self.tty, QueueSelector::IFlush);
     }
 }
 
@@ -103,6 +111,12 @@ impl Drop for Hushed {
             let _ = tcsetattr(&self.tty, OptionalActions::Now, &self.before);
         }
     }
+}
+
+/// Lets Ctrl-C throw away nothing. By default it also loses what was written and not shown yet, some time after the
+/// signal: the very words that answer it.
+fn keep_output(modes: &mut Termios) {
+    modes.local_modes.insert(LocalModes::NOFLSH);
 }
 
 /// Whether we are in front: whoever changes a terminal from the background is stopped.
@@ -127,6 +141,7 @@ impl Listening {
     fn on(tty: File) -> io::Result<Self> {
         let change = |modes: &mut Termios| {
             modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+            keep_output(modes);
             modes.special_codes[SpecialCodeIndex::VMIN] = 1;
             modes.special_codes[SpecialCodeIndex::VTIME] = 0;
         };
@@ -293,6 +308,7 @@ mod tests {
         let mut listening = Listening::on(tty.try_clone().unwrap()).unwrap();
         assert!(!modes(&tty).intersects(LocalModes::ICANON | LocalModes::ECHO));
         assert!(modes(&tty).contains(LocalModes::ISIG), "Ctrl-C still makes a signal");
+        assert!(modes(&tty).contains(LocalModes::NOFLSH), "and throws away nothing that was written");
         keyboard.write_all(b"o").unwrap();
         assert_eq!(listening.keys.recv().await, Some(Key::Char('o')));
         keyboard.write_all(b"\x1b[A").unwrap();

@@ -178,6 +178,7 @@ impl Turn<'_, '_> {
                 "Cancelling."
             }
         };
+        self.keys.forget();
         if std::mem::replace(&mut self.interrupted, true) {
             // One that is cancelled already may still come to its end before we do.
             return if interrupt == Interrupt::End { Ok(None) } else { self.leave().map(Some) };
