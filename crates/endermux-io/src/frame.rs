@@ -1,11 +1,18 @@
 //! Messages as frames, for both sides.
 
+use std::cell::Cell;
+
 use bytes::{BufMut as _, Bytes, BytesMut};
 use loggia_protocol_endermux::{Envelope, Framing, Message, RequestId, limits, write_log};
 use loggia_wire::framing::{FrameError, Layout, LengthPrefixed};
 
+use crate::limits::FRAME_SLAB;
+
 /// Bytes of a log event's frame besides its text, with a few to spare.
 const AROUND: usize = 80;
+
+/// A frame that takes more than this part of a slab is made on its own: it would keep the rest from being used.
+const LARGE: usize = 8;
 
 /// What a server reads with: the first frame shows the framing.
 pub(crate) fn detecting() -> LengthPrefixed {
@@ -38,15 +45,39 @@ pub(crate) fn from_client(framing: Framing, message: &Envelope<Message>) -> Resu
     write(codec(framing), message)
 }
 
+thread_local! {
+    /// What the next log frames of this thread are cut from.
+    static SLAB: Cell<BytesMut> = Cell::new(BytesMut::new());
+}
+
 /// A log event of a server, from text that stays where it is.
 pub(crate) fn log(framing: Framing, text: &str, id: Option<&RequestId>) -> Result<Bytes, FrameError> {
     // Room for what stands around a line and for some escapes, so that it is made once.
-    let mut frame = BytesMut::with_capacity(text.len() + AROUND);
+    let room = text.len() + AROUND;
+    if room > FRAME_SLAB / LARGE {
+        return encode_log(&mut BytesMut::with_capacity(room), framing, text, id);
+    }
+    let mut slab = SLAB.take();
+    if slab.capacity() < room {
+        slab = BytesMut::with_capacity(FRAME_SLAB);
+    }
+    let frame = encode_log(&mut slab, framing, text, id);
+    SLAB.set(slab);
+    frame
+}
+
+/// Cuts a frame from the front of what is empty.
+fn encode_log(
+    from: &mut BytesMut,
+    framing: Framing,
+    text: &str,
+    id: Option<&RequestId>,
+) -> Result<Bytes, FrameError> {
     let mut codec = codec(framing).compress_from(limits::COMPRESS_FROM);
-    codec.encode_with(&mut frame, |body| {
+    codec.encode_with(from, |body| {
         write_log(text, id, &mut body.writer()).map_err(|source| FrameError::Io { source })
     })?;
-    Ok(frame.freeze())
+    Ok(from.split().freeze())
 }
 
 fn write(mut codec: LengthPrefixed, message: &Envelope<Message>) -> Result<Bytes, FrameError> {

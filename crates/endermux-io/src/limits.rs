@@ -26,6 +26,14 @@ pub const MAX_LOG: usize = 2 * 1024 * 1024;
 /// How much is taken from the queue for one write.
 pub const WRITE_BATCH: usize = 64 * 1024;
 
+/// How long logs may wait for others after a write, so that one write takes them all. Nobody sees a line come a millisecond
+/// later; the clock that measures it may make two of one.
+pub const GATHER: Duration = Duration::from_millis(1);
+
+/// What frames of logs are cut from, so that memory is asked for once for a few hundred lines. A client that waits with one
+/// frame keeps that much from being used again.
+pub const FRAME_SLAB: usize = 64 * 1024;
+
 /// Bytes of log text kept for those who subscribe later.
 pub const BACKLOG_BYTES: usize = 1024 * 1024;
 

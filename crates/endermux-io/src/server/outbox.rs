@@ -1,7 +1,8 @@
 //! A [`Queue`] that several can fill and one writes out.
 //!
 //! Invariants: filling never waits; only the writer touches the stream; after [`Outbox::close`] nothing is added, and
-//! what is there is still written.
+//! what is there is still written. The first log after a pause is written at once and every answer is, too; logs that
+//! follow are gathered for [`GATHER`], since to wake the writer for each costs more than to write it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,11 +11,12 @@ use loggia_protocol_endermux::{Envelope, Failure, Framing, Message};
 use loggia_wire::framing::FrameError;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use super::log;
 use super::queue::{LogPiece, Outgoing, Queue};
 use crate::frame;
-use crate::limits::{LOG_QUEUE, REPLY_QUEUE, WRITE_BATCH};
+use crate::limits::{GATHER, LOG_QUEUE, REPLY_QUEUE, WRITE_BATCH};
 
 /// What waits to be written to one client.
 #[derive(Debug)]
@@ -31,6 +33,33 @@ pub(crate) struct Outbox {
 struct State {
     queue: Queue,
     closed: bool,
+    waits: Waits,
+}
+
+/// What the writer waits for, so that nobody wakes it in vain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    /// For nothing: it looks again by itself.
+    No,
+    /// For whatever comes.
+    ForAnything,
+    /// For an answer, for enough logs, or for its time to be over.
+    Gathering,
+}
+
+/// What the writer does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Write,
+    Wait,
+    End,
+}
+
+impl State {
+    /// Whether what waits is to be written now: somebody waits for an answer, or there is enough for a write.
+    fn is_urgent(&self) -> bool {
+        self.queue.reply_bytes() > 0 || self.queue.log_bytes() >= WRITE_BATCH
+    }
 }
 
 /// The connection has ended.
@@ -40,7 +69,7 @@ pub struct Gone;
 
 impl Outbox {
     pub(crate) fn new(framing: Framing) -> Self {
-        let state = State { queue: Queue::new(LOG_QUEUE), closed: false };
+        let state = State { queue: Queue::new(LOG_QUEUE), closed: false, waits: Waits::No };
         Self { framing, state: Mutex::new(state), filled: Notify::new(), emptied: Notify::new() }
     }
 
@@ -55,8 +84,17 @@ impl Outbox {
 
     fn fill(&self, add: impl FnOnce(&mut Queue)) {
         let mut state = self.lock();
-        if !state.closed {
-            add(&mut state.queue);
+        if state.closed {
+            return;
+        }
+        add(&mut state.queue);
+        let wakes = match state.waits {
+            Waits::No => false,
+            Waits::ForAnything => true,
+            Waits::Gathering => state.is_urgent(),
+        };
+        if wakes {
+            state.waits = Waits::No;
             drop(state);
             self.filled.notify_one();
         }
@@ -126,25 +164,26 @@ impl Outbox {
     pub(crate) async fn write_to<W: AsyncWrite + Unpin>(&self, mut sink: W) -> std::io::Result<()> {
         let (mut taken, mut batch) = (Vec::new(), Vec::new());
         loop {
-            let closed = self.take(&mut taken);
-            if !taken.is_empty() {
-                self.emptied.notify_waiters();
-                // Outside the lock: nobody who logs waits for this.
-                batch.clear();
-                taken.drain(..).for_each(|outgoing| self.put(outgoing, &mut batch));
-                sink.write_all(&batch).await?;
-                sink.flush().await?;
-            } else if closed {
-                return sink.shutdown().await;
-            } else {
-                self.filled.notified().await;
+            match self.take(&mut taken) {
+                Next::Write => {
+                    self.emptied.notify_waiters();
+                    // Outside the lock: nobody who logs waits for this.
+                    batch.clear();
+                    taken.drain(..).for_each(|outgoing| self.put(outgoing, &mut batch));
+                    sink.write_all(&batch).await?;
+                    sink.flush().await?;
+                    self.gather().await;
+                }
+                Next::Wait => self.filled.notified().await,
+                Next::End => return sink.shutdown().await,
             }
         }
     }
 
-    /// Takes what makes a batch; tells whether nothing more will come.
-    fn take(&self, taken: &mut Vec<Outgoing>) -> bool {
+    /// Takes what makes a batch.
+    fn take(&self, taken: &mut Vec<Outgoing>) -> Next {
         let mut state = self.lock();
+        state.waits = Waits::No;
         let mut bytes = 0;
         while bytes < WRITE_BATCH
             && let Some(outgoing) = state.queue.pop()
@@ -154,7 +193,27 @@ impl Outbox {
             }
             taken.push(outgoing);
         }
-        state.closed
+        if !taken.is_empty() {
+            Next::Write
+        } else if state.closed {
+            Next::End
+        } else {
+            state.waits = Waits::ForAnything;
+            Next::Wait
+        }
+    }
+
+    /// Lets logs come together, unless something cannot wait.
+    async fn gather(&self) {
+        {
+            let mut state = self.lock();
+            if state.closed || state.is_urgent() {
+                return;
+            }
+            state.waits = Waits::Gathering;
+        }
+        // Either way the queue is looked at next.
+        let _ = timeout(GATHER, self.filled.notified()).await;
     }
 
     fn put(&self, outgoing: Outgoing, batch: &mut Vec<u8>) {

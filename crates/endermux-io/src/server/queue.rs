@@ -141,7 +141,6 @@ impl Queue {
     }
 
     /// Bytes of logs that wait.
-    #[cfg(test)]
     pub(crate) fn log_bytes(&self) -> usize {
         self.log_bytes
     }
