@@ -265,8 +265,11 @@ fn words(problem: &Problem) -> String {
     fields.collect::<Vec<_>>().join("; ")
 }
 
-fn refusal_hint(refusal: &Refusal) -> &'static str {
+fn refusal_hint(refusal: &Refusal) -> &str {
     let problem = &refusal.problem;
+    if let Some(hint) = &problem.hint {
+        return hint;
+    }
     if let Some(field) = problem.errors.first() {
         return match last(&field.pointer) {
             "model_name" | "provider" => {

@@ -63,6 +63,11 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
+/// Text from outside with the lines it has: each of them as [`printable`] makes it.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// One line of text that somebody is to approve: nothing is taken away, and what a terminal would not show is spelt out.
 pub(crate) fn to_be_approved(text: &str) -> String {
     spelt_out(text).replace('\t', "    ")

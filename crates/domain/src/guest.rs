@@ -33,6 +33,17 @@ pub struct Guests {
     pub providers: Vec<Arc<dyn TaskProvider>>,
     /// Who has a say in how tasks go.
     pub hooks: Vec<Arc<dyn WorkflowHook>>,
+    /// Agents that are there and may not run.
+    pub barred: Vec<BarredAgent>,
+}
+
+/// An agent that is there and may not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BarredAgent {
+    /// The agent's name.
+    pub name: String,
+    /// Why, and what lets it, in words.
+    pub why: String,
 }
 
 impl std::fmt::Debug for Guests {
@@ -41,6 +52,7 @@ impl std::fmt::Debug for Guests {
             .field("agents", &self.agents.len())
             .field("providers", &self.providers.len())
             .field("hooks", &self.hooks.len())
+            .field("barred", &self.barred)
             .finish()
     }
 }

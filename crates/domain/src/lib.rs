@@ -42,10 +42,10 @@ pub use client::{Abilities, Actor, Client, Door, Role};
 pub use event::{Event, EventBody, NewEvent, Passing};
 pub use finding::{Finding, FindingLevel};
 pub use guest::{
-    AgentBackend, AgentPart, AgentRequest, AgentRun, AgentStream, CallResults, GuestCall, GuestCommand,
-    GuestCommands, GuestError, GuestFinder, Guests, MessageDesk, MessageError, MessageFormat, Occasion,
-    OpenMessage, Proposal, Proposed, ProviderAbility, StepMoment, StepPlace, TaskProvider, Verdict, WorkItem,
-    WorkQuery, WorkflowEffect, WorkflowGuard, WorkflowHook, WorkflowParts, WorkflowStep,
+    AgentBackend, AgentPart, AgentRequest, AgentRun, AgentStream, BarredAgent, CallResults, GuestCall,
+    GuestCommand, GuestCommands, GuestError, GuestFinder, Guests, MessageDesk, MessageError, MessageFormat,
+    Occasion, OpenMessage, Proposal, Proposed, ProviderAbility, StepMoment, StepPlace, TaskProvider, Verdict,
+    WorkItem, WorkQuery, WorkflowEffect, WorkflowGuard, WorkflowHook, WorkflowParts, WorkflowStep,
 };
 pub use id::{
     ApprovalId, BatchId, CallId, CheckpointId, ClientId, IdError, MessageId, PatchId, SessionId, TurnId,

@@ -24,6 +24,15 @@ pub trait ModelCatalogue: Send + Sync + 'static {
     /// The model with this name; the default one without.
     fn find(&self, name: Option<&ModelName>) -> Result<Arc<dyn Model>, ModelError>;
 
+    /// As [`find`](Self::find), for work that only a model can do: what answers while none is set is no answer to it, and
+    /// a default that is still being looked for is waited for. Whoever does not say more has nothing but models.
+    fn find_for_work<'a>(
+        &'a self,
+        name: Option<&'a ModelName>,
+    ) -> BoxFuture<'a, Result<Arc<dyn Model>, ModelError>> {
+        Box::pin(std::future::ready(self.find(name)))
+    }
+
     /// What can be used. A provider that does not answer costs only its own models. Whoever does not say more has
     /// its default and nothing else.
     fn list(&self) -> BoxFuture<'_, ModelListing> {

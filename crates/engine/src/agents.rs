@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{AgentBackend, GuestError, ModelName, StoreError, Workspace, WorkspaceId};
+use loggia_domain::{
+    AgentBackend, BarredAgent, GuestError, Guests, ModelName, StoreError, Workspace, WorkspaceId,
+};
 
 use crate::engine::{Engine, Shared};
 use crate::error::EngineError;
@@ -13,6 +15,14 @@ use crate::session::State;
 /// Why there is no such agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AgentError {
+    /// It is there and may not run.
+    #[error("the agent `{name}` cannot be used: {why}")]
+    Barred {
+        /// The name.
+        name: String,
+        /// Why, and what lets it.
+        why: String,
+    },
     /// Nobody has that name.
     #[error("there is no agent `{name}` in this workspace; {}", those(.known))]
     Unknown {
@@ -44,10 +54,8 @@ impl Shared {
         }
     }
 
-    /// The agents of a workspace, those that count first.
-    async fn agents(&self, workspace: Workspace) -> Result<Vec<Arc<dyn AgentBackend>>, AgentError> {
-        let guests = self.parts.guests.guests(workspace).await.map_err(AgentError::Unsearchable)?;
-        Ok(guests.agents)
+    async fn guests_of(&self, workspace: Workspace) -> Result<Guests, AgentError> {
+        self.parts.guests.guests(workspace).await.map_err(AgentError::Unsearchable)
     }
 
     /// The agent of this name. Of two the first counts.
@@ -56,7 +64,7 @@ impl Shared {
         workspace: Workspace,
         name: &str,
     ) -> Result<Arc<dyn AgentBackend>, AgentError> {
-        let agents = self.agents(workspace).await?;
+        let Guests { agents, barred, .. } = self.guests_of(workspace).await?;
         let mut known = Vec::new();
         for agent in agents {
             match agent.name() {
@@ -64,7 +72,11 @@ impl Shared {
                 its => known.push(its),
             }
         }
-        Err(AgentError::Unknown { name: name.to_owned(), known })
+        let name = name.to_owned();
+        Err(match barred.into_iter().find(|agent| agent.name == name) {
+            Some(BarredAgent { why, .. }) => AgentError::Barred { name, why },
+            None => AgentError::Unknown { name, known },
+        })
     }
 
     /// Whether a name that is chosen as a model's can be: an agent must be there. Who else there is, models know.
@@ -87,7 +99,7 @@ impl Engine {
     /// If there is no such workspace, or nobody can say.
     pub async fn agents(&self, workspace: WorkspaceId) -> Result<Vec<ModelName>, EngineError> {
         let workspace = self.workspace(workspace).await?;
-        let agents = self.shared().agents(workspace).await?;
+        let agents = self.shared().guests_of(workspace).await?.agents;
         let mut names: Vec<ModelName> = Vec::new();
         for name in agents.iter().map(|agent| ModelName::of_guest(&agent.name())) {
             if !names.contains(&name) {

@@ -175,7 +175,13 @@ impl Turn {
         }
         // Somebody chose a model for the rest of a turn that an agent had begun.
         *run = None;
-        let model = self.shared.parts.models.find(state.model.as_ref()).map_err(|error| failed(&error))?;
+        let (models, name) = (&self.shared.parts.models, state.model.as_ref());
+        let model = match is_step_of_task(state) {
+            // What a search finds is no plan, no change and no review.
+            true => models.find_for_work(name).await,
+            false => models.find(name),
+        };
+        let model = model.map_err(|error| failed(&error))?;
         let info = model.info();
         if self.compact_if_nearly_full(state, &model, &info).await? {
             return Ok(());
@@ -249,6 +255,13 @@ impl Turn {
             _ => Err(failed(&error)),
         }
     }
+}
+
+/// Whether the turn does the work of a task's step.
+fn is_step_of_task(state: &State) -> bool {
+    let open = state.task.as_ref().and_then(|task| task.open.as_ref());
+    let step = open.and_then(|open| open.turn.as_ref()).map(|turn| turn.id);
+    step.is_some() && step == state.turn.as_ref().map(|turn| turn.id)
 }
 
 /// A model's error as the end of a turn.

@@ -27,7 +27,7 @@ use crate::commands::{plugin_new, wrap};
 use crate::config::{Config, ConfigError};
 use crate::daemon::DaemonError;
 use crate::exit_code::ExitCode;
-use crate::output::printable;
+use crate::output::{printable, printable_lines};
 
 /// A command that did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -359,12 +359,12 @@ pub(crate) fn note(message: &str) {
 }
 
 fn say(word: &str, style: anstyle::Style, message: &str, causes: &[String], hint: Option<&str>) {
-    let mut text = format!("{style}{word}:{style:#} {}\n", printable(message));
+    let mut text = format!("{style}{word}:{style:#} {}\n", printable_lines(message));
     for cause in causes {
-        text.push_str(&format!("  cause: {}\n", printable(cause)));
+        text.push_str(&format!("  cause: {}\n", printable_lines(cause)));
     }
     if let Some(hint) = hint {
-        text.push_str(&format!("\n{HINT}hint:{HINT:#} {}\n", printable(hint)));
+        text.push_str(&format!("\n{HINT}hint:{HINT:#} {}\n", printable_lines(hint)));
     }
     // Nobody can be told that stderr is gone.
     let _ = anstream::stderr().write_all(text.as_bytes());

@@ -58,6 +58,11 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
+/// The same with the lines it has.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// Control characters, and the marks that turn the direction of writing around.
 fn is_steering(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

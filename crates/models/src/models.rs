@@ -150,6 +150,23 @@ impl ModelCatalogue for Models {
         }
     }
 
+    fn find_for_work<'a>(
+        &'a self,
+        name: Option<&'a ModelName>,
+    ) -> BoxFuture<'a, Result<Arc<dyn Model>, ModelError>> {
+        Box::pin(async move {
+            match (name, &self.default) {
+                // One that has no key is told before the work begins.
+                (None, Choice::One(name)) => self.shelf.usable(name).map(|model| model as Arc<dyn Model>),
+                (None, Choice::Searched(auto)) => {
+                    auto.find().await?;
+                    Ok(Arc::clone(auto) as Arc<dyn Model>)
+                }
+                _ => self.find(name),
+            }
+        })
+    }
+
     fn list(&self) -> BoxFuture<'_, ModelListing> {
         Box::pin(async move { listing::list(&self.shelf, &self.defaults()).await })
     }

@@ -41,6 +41,7 @@ mod switching;
 mod tasks;
 mod tasks_agents;
 mod tasks_finish;
+mod tasks_held;
 mod tasks_kills;
 mod tasks_places;
 mod tasks_references;

@@ -32,7 +32,7 @@ use crate::terminal::Keys;
 use crate::{CliError, Interrupts, Terminal, live};
 use attending::Attended;
 pub(crate) use attending::{Work, Worked, attend};
-use ends::{is_denied, outcome_of, until_late, until_revived};
+use ends::{is_denied, is_held_to_reading, outcome_of, until_late, until_revived};
 use going_on::{GoingOn, Last};
 use saying::{Prompt, Said};
 use says::Says;
@@ -356,7 +356,11 @@ impl Turn<'_, '_> {
                 self.put(Question::of_command(&request, &self.root))?;
             }
             ServerMessage::SessionState(update) => self.settle(&update)?,
-            ServerMessage::ToolExecute(execute) => self.denied |= is_denied(&execute),
+            ServerMessage::ToolExecute(execute) => {
+                // A step that only reads is no less done because its agent tried more.
+                self.denied |=
+                    is_denied(&execute) && !(self.attended.is_some() && is_held_to_reading(&execute));
+            }
             ServerMessage::Error(error) if error.stamp.seq.is_some() => self.fault = Some(error.error),
             ServerMessage::Error(error) => self.refused(error)?,
             ServerMessage::MessageFinal(last) => return self.end(&last),

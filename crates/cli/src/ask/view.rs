@@ -20,6 +20,9 @@ use crate::markdown::Markdown;
 use crate::paint::{ASIDE, WARNING};
 use crate::{CliError, Terminal, describe};
 
+/// The provider under whose name agents of plugins are chosen.
+const GUESTS: &str = "plugin";
+
 /// What a person sees.
 #[derive(Debug)]
 pub(crate) struct View<'t> {
@@ -45,6 +48,10 @@ pub(crate) struct View<'t> {
     away: bool,
     /// Who replies, as far as that is known.
     model: Option<String>,
+    /// The plugin's agent that replies, if one does.
+    guest: Option<String>,
+    /// Whether what is followed are the steps of a task.
+    of_task: bool,
     /// Whether only the answer, questions and errors are shown.
     quiet: bool,
 }
@@ -77,6 +84,8 @@ impl<'t> View<'t> {
             keys: None,
             away: false,
             model: None,
+            guest: None,
+            of_task: false,
             quiet,
         }
     }
@@ -84,7 +93,13 @@ impl<'t> View<'t> {
     pub(super) fn begin(&mut self, session: &Session) {
         let replies = session.stand_in.as_ref().or(session.model.as_ref());
         self.model = replies.map(|model| describe::model(&model.provider, &model.model_name));
+        self.guest = replies.and_then(|model| guest(&model.provider, &model.model_name));
         self.live.set("Thinking");
+    }
+
+    /// What is followed are the steps of a task.
+    pub(super) fn follows_task(&mut self) {
+        self.of_task = true;
     }
 
     /// Shows a message.
@@ -186,4 +201,9 @@ impl<'t> View<'t> {
         let wipe = self.live.wipe();
         if wipe.is_empty() { Ok(()) } else { self.terminal.err(wipe).map_err(CliError::Output) }
     }
+}
+
+/// The agent of a plugin that is named like a model.
+fn guest(provider: &str, name: &str) -> Option<String> {
+    (provider == GUESTS).then(|| name.to_owned())
 }

@@ -36,6 +36,7 @@ impl Problem {
             title: title.to_owned(),
             status: status.as_u16(),
             detail: Some(detail),
+            hint: None,
             instance: None,
             errors: Vec::new(),
         };
@@ -83,6 +84,13 @@ impl Problem {
             }
         };
         Self::of(kind, detail)
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: Option<String>) -> Self {
+        self.0.problem.hint = hint;
+        self
     }
 
     /// When to try again.

@@ -3,25 +3,27 @@
 //! Knows how turns are begun, gone on with and waited for. Refuses to know which come when. Holds the task's lock, so that
 //! nobody else does something about it; dropping it lets go.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use loggia_domain::{
-    Abilities, Actor, Client, ClientId, Door, Event, EventBody, Instruction, Intent, ModelName, Repository,
-    Role, Seq, SessionId, TaskEvent, TaskId, TurnEnd, TurnId, Workspace,
+    Abilities, Actor, Client, ClientId, Door, Event, EventBody, Instruction, Intent, Repository, Restraint,
+    Role, SessionId, TaskEvent, TaskId, TurnEnd, TurnId, Workspace,
 };
 use tokio::sync::OwnedMutexGuard;
 
 use super::error::TaskError;
 use super::fold::{StepTurn, Task};
+use super::line::IMPLEMENTING;
 use super::request::TaskView;
-use super::{agents, files, record};
+use super::{files, record};
 use crate::engine::Engine;
 use crate::error::IntentError;
 use crate::session::{Command, FeedClosed, OnLeave, Seat, State, Told};
 
 /// How many events are read at a time.
-const PAGE: usize = 256;
+pub(super) const PAGE: usize = 256;
 
 /// Whoever does something about a task.
 pub(super) struct Driver {
@@ -32,6 +34,8 @@ pub(super) struct Driver {
     pub(super) home: Workspace,
     pub(super) repository: Arc<dyn Repository>,
     pub(super) seat: Seat,
+    /// Paths that our own checks of the work left uncommitted.
+    left: Mutex<BTreeSet<String>>,
     _held: OwnedMutexGuard<()>,
 }
 
@@ -56,7 +60,17 @@ impl Driver {
         let task = state.task.clone().ok_or(TaskError::NotFound(id))?;
         let home = engine.workspace(task.start.home).await?;
         let repository = (engine.shared.parts.repositories)(&home.root);
-        Ok(Self { engine: engine.clone(), id, session, by, home, repository, seat, _held: held })
+        Ok(Self {
+            engine: engine.clone(),
+            id,
+            session,
+            by,
+            home,
+            repository,
+            seat,
+            left: Mutex::default(),
+            _held: held,
+        })
     }
 
     pub(super) async fn state(&self) -> Result<Arc<State>, TaskError> {
@@ -122,7 +136,9 @@ impl Driver {
 
     async fn begin_turn(&self, step: &str, text: String) -> Result<TurnId, TaskError> {
         let text = self.engine.shared.masker.mask(&text).into_owned();
-        let instruction = Box::new(Instruction { text, ..Instruction::default() });
+        // Whoever plans or looks at the work changes nothing, whatever the policy would let them.
+        let restraint = Restraint { reading_only: step != IMPLEMENTING, ..Restraint::default() };
+        let instruction = Box::new(Instruction { text, restraint, ..Instruction::default() });
         let (step, by) = (step.to_owned(), self.by.clone());
         let handle = self.engine.shared.loaded(self.session).await?;
         let begun = handle.ask(|answer| Command::Work { instruction, step, by, answer }).await;
@@ -185,31 +201,21 @@ impl Driver {
         step: &str,
         with_step: Option<&str>,
     ) -> Result<(), TaskError> {
-        let settings = &self.engine.shared.settings.tasks.agents;
-        let model = match agents::chosen(step, with_step, &task.start.agents, settings) {
-            Some(agent) => {
-                let guests = self.engine.shared.parts.guests.guests(self.home.clone()).await?.agents;
-                let names: Vec<String> = guests.iter().map(|guest| guest.name()).collect();
-                Some(agents::model(agent, &names))
-            }
-            None if state.model.is_none() => None,
-            None => self.first_model().await?,
-        };
+        let model = self.agent_of(state, task, step, with_step).await?;
         if let Some(model) = model.filter(|model| state.model.as_ref() != Some(model)) {
             self.seat.intend(Intent::SetModel { model }).await?;
         }
         Ok(())
     }
 
-    /// The model that the session began with.
-    async fn first_model(&self) -> Result<Option<ModelName>, TaskError> {
-        let opening = self.engine.events(self.session, Seq(0), 1).await?;
-        let first = opening.into_iter().find_map(|event| match event.body {
-            EventBody::SessionOpened { model, .. } => model,
-            _ => None,
-        });
-        let models = &self.engine.shared.parts.models;
-        Ok(first.or_else(|| models.find(None).ok().map(|model| model.info().name)))
+    /// Notes what a check of ours left uncommitted.
+    pub(super) fn note_left(&self, paths: impl Iterator<Item = String>) {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
+    }
+
+    /// What checks of ours left uncommitted.
+    pub(super) fn left_by_check(&self) -> BTreeSet<String> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

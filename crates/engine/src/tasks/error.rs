@@ -1,9 +1,12 @@
 //! Why something about a task came to nothing.
 
+use std::path::PathBuf;
+
 use loggia_domain::{GuestError, RepositoryError, Role, StoreError, TaskId};
 
 use super::fold::Held;
 use super::machine::Refusal;
+use crate::agents::AgentError;
 use crate::error::{EngineError, IntentError};
 
 /// Why something about a task came to nothing.
@@ -42,6 +45,34 @@ pub enum TaskError {
         step: String,
         /// Why.
         reason: String,
+    },
+    /// Nobody is there to do it.
+    #[error("a step needs a model or a plugin's agent: {0}")]
+    NoModel(String),
+    /// Whoever was named to do it is not there.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// The tree holds what is not the task's, and a checkpoint would take it along.
+    #[error("the working tree has changes that are not committed and not the task's ({})", shown(.0))]
+    NotCommitted(Vec<String>),
+    /// Of what a step wanted to change, nothing was let in.
+    #[error("nothing was changed, since all that was to be changed or run was refused: {}", few(.0).join("; "))]
+    AllRefused(Vec<String>),
+    /// The work does not fit what it is to be merged into.
+    #[error(
+        "`{branch}` cannot be merged into `{into}`: {files}; nothing was merged, and the files are as they were"
+    )]
+    Conflict {
+        /// The task's branch.
+        branch: String,
+        /// Where it was to go.
+        into: String,
+        /// Which files do not fit, in words.
+        files: String,
+        /// The tree that the branch is in.
+        tree: PathBuf,
+        /// Whether it was to be one commit.
+        squash: bool,
     },
     /// Another task has the working tree.
     #[error(
@@ -119,6 +150,64 @@ impl TaskError {
             error => error,
         }
     }
+
+    /// What to do about it, where there is more to say than the words of the error do.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NoModel(_) => "set a model with `loggia init` or `loggia model use PROVIDER:MODEL`, and see with `loggia doctor` \
+                 that it answers; or name who is to do the step with `--agent PROVIDER:MODEL` or `--agent plugin:NAME`"
+                .to_owned(),
+            Self::Agent(AgentError::Barred { .. }) => {
+                "do that, and take the step again; or name somebody else with `--agent`".to_owned()
+            }
+            Self::Agent(_) => {
+                "`loggia plugin list` tells which plugins there are; `--agent plugin:NAME` names the agent of one, and \
+                 `--agent PROVIDER:MODEL` a model"
+                    .to_owned()
+            }
+            Self::NotCommitted(_) => "commit them, or put them aside with `git stash -u`, and take the step again; what a step that \
+                 came to no end has left, `loggia task undo --steps 0 --discard` throws away; a task that is started with \
+                 `--place worktree` leaves your tree alone"
+                .to_owned(),
+            Self::Repository { error: RepositoryError::Dirty(_) } => {
+                "`git stash -u` puts them aside and `git stash pop` brings them back; `--place worktree` starts a task in \
+                 a tree of its own"
+                    .to_owned()
+            }
+            Self::WouldLose { .. } => {
+                "`git stash -u` puts them aside and `git stash pop` brings them back; `--discard` cannot be undone".to_owned()
+            }
+            Self::AllRefused(_) => "`loggia task note TEXT` tells the agent what to do otherwise, and `loggia task implement` has it \
+                 done again; with `--yes` everything that is asked is allowed"
+                .to_owned(),
+            Self::Conflict { into, tree, squash, .. } => conflict_hint(into, &tree.display().to_string(), *squash),
+            Self::TreeTaken { .. } => {
+                "`loggia task finish` or `loggia task abandon` ends it; `--place worktree` gives the new one a tree of its own"
+                    .to_owned()
+            }
+            Self::Guest(GuestError::Untrusted(_)) => {
+                "`loggia trust` shows what would run, and lets it; `--trust` is for one run".to_owned()
+            }
+            Self::Guest(GuestError::TimedOut(_) | GuestError::Gone(_) | GuestError::Failed(_)) => {
+                "`loggia plugin validate NAME` tries whether a plugin works; one that does is started again".to_owned()
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// How the work is brought together with what it is to be merged into, command by command.
+fn conflict_hint(into: &str, tree: &str, squash: bool) -> String {
+    let tree = format!("'{}'", tree.replace('\'', "'\\''"));
+    let squash = if squash { " --squash" } else { "" };
+    format!(
+        "bring them together on the task's branch, and finish again:\n  \
+         git -C {tree} merge {into}\n  \
+         (settle the files that it names)\n  \
+         git -C {tree} add -A\n  \
+         git -C {tree} commit --no-edit\n  \
+         loggia task finish --merge{squash}"
+    )
 }
 
 fn role_word(role: Role) -> &'static str {
@@ -141,14 +230,24 @@ fn held(held: &Held) -> String {
 /// How many paths a hint names.
 const SHOWN: usize = 5;
 
+/// Some of many paths.
+fn shown(paths: &[String]) -> String {
+    let shown: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
+    let more = paths.len().saturating_sub(SHOWN);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Some of many words.
+fn few(words: &[String]) -> Vec<String> {
+    let more = words.len().saturating_sub(SHOWN);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    words.iter().take(SHOWN).cloned().chain(more).collect()
+}
+
 fn hint(error: &RepositoryError) -> String {
     match error {
-        RepositoryError::Dirty(paths) => {
-            let shown: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
-            let more = paths.len().saturating_sub(SHOWN);
-            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            format!(" ({}{more}): commit or stash them first", shown.join(", "))
-        }
+        RepositoryError::Dirty(paths) => format!(" ({}): commit or stash them first", shown(paths)),
         RepositoryError::NoRepository(_) | RepositoryError::NoGit(_) => {
             "; start the task without a branch to work here all the same".to_owned()
         }

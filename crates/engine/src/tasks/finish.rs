@@ -64,12 +64,18 @@ impl Driver {
             }
             self.enter(&workflow, DONE).await?;
             self.check_quality(&request.quality).await?;
-            self.prepare(&workflow).await?;
-            match self.deliver(&request).await {
+            let delivered = match self.prepare(&workflow).await {
+                Ok(()) => self.deliver(&request).await,
+                Err(error) => Err(error),
+            };
+            match delivered {
                 Ok(delivery) => self.record(vec![TaskEvent::Delivered { delivery }]).await?,
-                Err(error @ (TaskError::Stopping | TaskError::Engine(_))) => return Err(error),
+                Err(error @ (TaskError::Stopping | TaskError::Engine(_) | TaskError::Held(_))) => {
+                    return Err(error);
+                }
                 Err(error) => {
-                    self.fail(DONE, &error.to_string()).await?;
+                    let hint = error.hint().map(|hint| format!("\n{hint}")).unwrap_or_default();
+                    self.fail(DONE, &format!("{error}{hint}")).await?;
                     return Err(error);
                 }
             }
@@ -125,6 +131,7 @@ impl Driver {
     /// Runs a target of the workspace's `Makefile`, and records what came of it.
     pub(super) async fn run_target(&self, target: &str) -> Result<CheckResult, TaskError> {
         check_target(target)?;
+        let before = self.uncommitted().await?;
         let result = match self.has_target(target).await {
             Ok(false) => CheckResult::Absent,
             Ok(true) => match self.make(&format!("make {target}")).await {
@@ -134,9 +141,18 @@ impl Driver {
             },
             Err(reason) => CheckResult::Failed(reason),
         };
+        // What it left is the task's own: nobody else is asked to put it away.
+        let after = self.uncommitted().await?;
+        self.note_left(after.into_iter().filter(|path| !before.contains(path)));
         let target = target.to_owned();
         self.record(vec![TaskEvent::Checked { target, result: result.clone() }]).await?;
         Ok(result)
+    }
+
+    /// What no commit holds, if the task has a branch.
+    async fn uncommitted(&self) -> Result<Vec<String>, TaskError> {
+        let task = self.task().await?;
+        if task.start.branch.is_none() { Ok(Vec::new()) } else { self.changed(&task).await }
     }
 
     async fn has_target(&self, target: &str) -> Result<bool, String> {
@@ -153,7 +169,7 @@ impl Driver {
         Ok(self.make(&format!("make -q {target}")).await?.0 != CommandExit::Code(NO_TARGET))
     }
 
-    async fn workspace(&self) -> Result<Arc<OpenWorkspace>, String> {
+    pub(super) async fn workspace(&self) -> Result<Arc<OpenWorkspace>, String> {
         let state = self.state().await.map_err(|error| error.to_string())?;
         let opened = self.engine.shared.open_workspace(state.opened.workspace).await;
         opened.map_err(|error| error.to_string())
@@ -248,7 +264,16 @@ impl Driver {
                 let message =
                     format!("{prefix} {title}\n\nMerged from {}.\n", branch.name).trim_start().to_owned();
                 let merge = Merge { from: branch.name.clone(), into: into.clone(), message, squash };
-                self.repository.merge(tree, merge).await?
+                self.repository.merge(tree, merge).await.map_err(|error| match error {
+                    RepositoryError::Conflict(files) => TaskError::Conflict {
+                        branch: branch.name.clone(),
+                        into: into.clone(),
+                        files,
+                        tree: self.tree(task),
+                        squash,
+                    },
+                    error => error.into(),
+                })?
             }
         };
         if push {

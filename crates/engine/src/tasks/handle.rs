@@ -168,6 +168,7 @@ impl Tasks {
     ) -> Result<TaskRun, TaskError> {
         let driver = self.drive(id, by, Role::Drive).await?;
         driver.check_step(step).await?;
+        driver.check_agent(step, request.agent.as_deref()).await?;
         Ok(self.run(driver, move |driver| async move {
             driver.step(step, request.agent.as_deref(), Company::People).await?;
             driver.ended().await

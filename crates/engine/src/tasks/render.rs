@@ -35,7 +35,7 @@ pub(super) enum Company {
 
 pub(super) fn planning(task: &Task, company: Company) -> String {
     let mut text = String::from(
-        "Plan this task. Look at the code as far as you need to, but change nothing. Reply with one specification in \
+        "Plan this task. Look at the code as far as you need to; nothing can be changed or run meanwhile. Reply with one specification in \
          Markdown: a section `Summary`, then a section `Details` with the files to change, how, and how to see that it \
          works. Your last reply is kept as the specification.\n",
     );
@@ -72,8 +72,9 @@ pub(super) fn implementing(task: &Task) -> String {
 
 pub(super) fn reviewing(task: &Task, diff: Option<&str>) -> String {
     let mut text = String::from(
-        "Review the changes of this task against its specification. Look for faults, gaps and needless parts. Correct \
-         what is clearly wrong; reply with your findings in Markdown, the gravest first, and say if there are none.\n",
+        "Review the changes of this task against its specification. Look for faults, gaps and needless parts; nothing can \
+         be changed or run meanwhile. Reply with your findings in Markdown, the gravest first, and say if there are \
+         none.\n",
     );
     about(&mut text, task);
     specification(&mut text, task);

@@ -36,6 +36,7 @@ impl Driver {
         company: Company,
     ) -> Result<(), TaskError> {
         self.check_step(step).await?;
+        self.check_agent(step, agent).await?;
         let workflow = self.workflow().await?;
         self.settle(&workflow, step).await?;
         self.go_on_branch().await?;
@@ -93,6 +94,10 @@ impl Driver {
     /// Brings a step that is open to its end if it is not the one wanted, and passes what lies before that one.
     pub(super) async fn settle(&self, workflow: &Workflow, step: &str) -> Result<(), TaskError> {
         let task = self.task().await?;
+        // What a step that was cut has left is gone on with; everything else must be the task's.
+        if task.open.as_ref().is_none_or(|open| open.name != step && is_of_ours(&open.name)) {
+            self.check_tree().await?;
+        }
         match task.open.as_ref().map(|open| open.name.clone()) {
             Some(open) if open == step => return Ok(()),
             Some(open) if open == START => self.set_up(workflow).await?,
@@ -188,8 +193,19 @@ impl Driver {
         match step {
             PLANNING => self.planned(&turn, company).await,
             REVIEWING => self.reviewed(&turn).await,
-            _ => Ok(Outcome::Done),
+            _ => self.implemented(&turn).await,
         }
+    }
+
+    /// Work of which nothing was let in is not done.
+    async fn implemented(&self, turn: &StepTurn) -> Result<Outcome, TaskError> {
+        let refused = self.refused_in(turn).await?;
+        if refused.is_empty() {
+            return Ok(Outcome::Done);
+        }
+        let error = TaskError::AllRefused(refused);
+        self.fail(IMPLEMENTING, &error.to_string()).await?;
+        Err(error)
     }
 
     /// A turn that did not come to its own end ends the step.
@@ -319,6 +335,11 @@ impl Driver {
 enum Outcome {
     Done,
     Asked,
+}
+
+/// Whether a step is ours or the setting up, and no hook's: hooks may leave files, and theirs go with their step.
+fn is_of_ours(step: &str) -> bool {
+    step == START || is_own(step)
 }
 
 /// Whether a step is one of ours.

@@ -91,6 +91,11 @@ fn system(preamble: &str, instructions: &str, state: &State) -> String {
     if let Some(added) = added {
         let _ = write!(text, "\n\nInstructions for this session:\n\n{added}");
     }
+    if state.turn.as_ref().is_some_and(|turn| turn.instruction.restraint.reading_only) {
+        text.push_str(
+            "\n\nThis turn is for reading only: whatever would change a file or run a command is refused, so do not try.",
+        );
+    }
     if state.turn.as_ref().is_some_and(|turn| turn.instruction.preview) {
         text.push_str(
             "\n\nChanges are only collected in this turn: files you read show them, and people decide at the end.",

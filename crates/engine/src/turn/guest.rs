@@ -47,6 +47,9 @@ const OFFERED: [&str; 8] = [
     "run_command",
 ];
 
+/// Those among them that change nothing and run nothing.
+const READING: [&str; 3] = ["read_file", "list_directory", "search_text"];
+
 /// The engine's own tools: what agents of plugins need besides those of the workspace.
 pub(crate) fn own_tools(root: &Arc<Root>) -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(changes::ApplyChanges::new(root)), Arc::new(question::AskPerson::new())]
@@ -111,7 +114,9 @@ impl Turn {
         let refused = |error: GuestError| named(agent, failure(&error));
         found.ready().await.map_err(refused)?;
         let request = self.informed_request(state, &ModelInfo::of_guest(agent)).await?;
-        let is_offered = |spec: &&ToolSpec| OFFERED.contains(&spec.name.as_str());
+        let only_reads = state.turn.as_ref().is_some_and(|turn| turn.instruction.restraint.reading_only);
+        let offered: &[&str] = if only_reads { &READING } else { &OFFERED };
+        let is_offered = |spec: &&ToolSpec| offered.contains(&spec.name.as_str());
         let tools: Vec<ToolSpec> = request.tools.iter().filter(is_offered).cloned().collect();
         let aim = state.turn.as_ref().and_then(|turn| turn.instruction.aim.as_ref());
         let task = state.task.as_ref();

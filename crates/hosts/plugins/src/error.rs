@@ -36,7 +36,9 @@ pub enum Fault {
     #[error("it is not trusted; `loggia trust` in its workspace lets it run")]
     Untrusted,
     /// It ended or hung too often.
-    #[error("it is not started any more after {ends} failures in a row; the last: {last}")]
+    #[error(
+        "it is not started any more after {ends} failures in a row, until `loggia plugin enable` turns it on again; the last: {last}"
+    )]
     GivenUp {
         /// How often.
         ends: u32,

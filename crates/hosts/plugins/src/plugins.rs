@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use loggia_domain::{AgentBackend, TaskProvider, WorkflowHook};
+use loggia_domain::{AgentBackend, BarredAgent, TaskProvider, WorkflowHook};
 use loggia_jsonrpc::Json;
 use loggia_wire::child::Keeper;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,9 @@ use crate::plugin::Plugin;
 use crate::provider::GuestProvider;
 use crate::workflow::GuestWorkflow;
 use crate::{Place, PluginError};
+
+/// Why an agent of a workspace that nobody trusts may not run.
+const UNTRUSTED: &str = "its workspace is not trusted; `loggia trust` shows what would run, and lets it; `--trust` is for one run";
 
 /// What a host is told.
 #[derive(Clone)]
@@ -206,6 +209,23 @@ impl Plugins {
             }
         }
         providers
+    }
+
+    /// Agents that are there and may not run, with what lets them.
+    pub fn barred_agents(&self) -> Vec<BarredAgent> {
+        let why = |entry: &Entry, plugin: &Plugin| match (plugin.is_trusted(), entry.rank) {
+            (false, _) => Some(UNTRUSTED.to_owned()),
+            (true, None) => {
+                Some(format!("it is not enabled here; `loggia plugin enable {}` turns it on", entry.name))
+            }
+            (true, Some(_)) => None,
+        };
+        let barred = |entry: &Entry| {
+            let plugin = entry.plugin.as_ref().ok()?;
+            let agent = GuestAgent::of(plugin.clone())?;
+            Some(BarredAgent { name: agent.name(), why: why(entry, plugin)? })
+        };
+        self.entries.iter().filter_map(barred).collect()
     }
 
     /// Agents.

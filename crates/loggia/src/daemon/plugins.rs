@@ -256,7 +256,12 @@ impl PluginHosts {
             // Which guards hold would be a guess.
             return Err(GuestError::Failed(format!("which plugins are on cannot be told: {problem}")));
         }
-        Ok(Guests { agents: plugins.agents(), providers: plugins.providers(), hooks: plugins.workflows() })
+        Ok(Guests {
+            agents: plugins.agents(),
+            providers: plugins.providers(),
+            hooks: plugins.workflows(),
+            barred: plugins.barred_agents(),
+        })
     }
 
     async fn heed_trust(&self, workspace: Workspace, lapses: Option<Duration>) {

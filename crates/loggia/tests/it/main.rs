@@ -53,6 +53,7 @@ mod tasks;
 mod tasks_commands;
 mod tasks_guide;
 mod tasks_killed;
+mod tasks_trouble;
 mod telemetry;
 mod turn;
 mod wrap;

@@ -52,6 +52,18 @@ impl ModelCatalogue for SearchingCatalogue {
         }
     }
 
+    fn find_for_work<'a>(
+        &'a self,
+        name: Option<&'a ModelName>,
+    ) -> BoxFuture<'a, Result<Arc<dyn Model>, ModelError>> {
+        let is_search = name.is_some_and(ModelName::is_none);
+        match &self.models {
+            // A search stands in for the default, which is asked for then.
+            Some(models) => models.find_for_work(name.filter(|_| !is_search)),
+            None => Box::pin(std::future::ready(Err(missing("no model is set")))),
+        }
+    }
+
     fn list(&self) -> BoxFuture<'_, ModelListing> {
         let nobody =
             || (ModelName::NO_PROVIDER.to_owned(), missing("no model is set, so only searches answer"));

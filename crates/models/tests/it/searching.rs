@@ -147,3 +147,22 @@ async fn a_search_replaces_a_default_that_is_none_and_nothing_else() {
     let there = SearchingCatalogue::behind(Arc::new(scripted)).find(None).unwrap();
     assert_eq!(parts(&*there, &[user("login")], &[]).await[0], ReplyPart::Text("hello".to_owned()));
 }
+
+#[tokio::test]
+async fn a_search_is_nobody_for_work_that_needs_a_model() {
+    let alone = SearchingCatalogue::alone();
+    for name in [None, Some(SearchingModel::name())] {
+        let missing = alone.find_for_work(name.as_ref()).await.err().unwrap();
+        assert_eq!(missing.kind, ModelErrorKind::NotConfigured);
+        assert!(missing.message.starts_with("no model is set; run `loggia init`"), "{}", missing.message);
+    }
+    let late = SearchingCatalogue::behind(Arc::new(OnlyLate));
+    let model = late.find_for_work(None).await.unwrap();
+    let request = ModelRequest {
+        messages: vec![user("login")],
+        tools: Arc::from([]),
+        max_output: None,
+        thinking: None,
+    };
+    assert_eq!(model.reply(request).await.err().unwrap().kind, ModelErrorKind::NotConfigured);
+}

@@ -56,6 +56,10 @@ pub(crate) async fn attend(
             return Ok(Worked { outcome: Outcome::Left, answer: None });
         };
         turn.approvals = options.approvals;
+        turn.face.person(|view| {
+            view.follows_task();
+            Ok(())
+        })?;
         turn.attended = Some(Attended { work: Some(work), answer: None, last: None });
         let outcome = turn.go().await?;
         Ok(Worked { outcome, answer: turn.attended.and_then(|attended| attended.answer) })

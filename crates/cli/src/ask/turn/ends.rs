@@ -22,8 +22,17 @@ pub(super) fn outcome_of(fault: &ErrorBody) -> Outcome {
 
 /// Whether a call was refused.
 pub(super) fn is_denied(execute: &ToolExecute) -> bool {
-    let denied = execute.result.as_ref().and_then(|result| result.0.get("denied"));
-    denied.and_then(Value::as_bool).unwrap_or(false)
+    says(execute, "denied")
+}
+
+/// Whether it was of a turn that only reads.
+pub(super) fn is_held_to_reading(execute: &ToolExecute) -> bool {
+    says(execute, "read_only")
+}
+
+fn says(execute: &ToolExecute, name: &str) -> bool {
+    let word = execute.result.as_ref().and_then(|result| result.0.get(name));
+    word.and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// Until we leave; for ever if we do not.

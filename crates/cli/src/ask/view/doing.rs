@@ -168,15 +168,16 @@ impl View<'_> {
         if let Some(name) = &notice.model {
             let (provider, model) = name.split_once(':').unwrap_or(("", name));
             self.model = Some(describe::model(provider, model));
+            self.guest = super::guest(provider, model);
         }
         match notice.kind {
             NoticeKind::ModelSwitched => {
                 let mark = self.terminal.paint_err().text(WARNING, "!");
                 self.around(&self.terminal.folded(&format!("{mark} {}\n", printable(&notice.message))))
             }
-            NoticeKind::ModelChanged | NoticeKind::Undone | NoticeKind::Redone | NoticeKind::Task => {
-                self.aside(&notice.message)
-            }
+            NoticeKind::ModelChanged | NoticeKind::Undone | NoticeKind::Redone => self.aside(&notice.message),
+            // The rest of what went wrong is told with the error.
+            NoticeKind::Task => self.aside(&first_line(&notice.message)),
             _ => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use loggia_protocol_agent_server::{ErrorBody, Session};
 use super::super::Outcome;
 use super::View;
 use crate::CliError;
-use crate::paint::{CODE, ERROR, grouped, printable};
+use crate::paint::{CODE, ERROR, grouped, printable, printable_lines};
 use crate::spent::Spent;
 
 impl View<'_> {
@@ -23,11 +23,11 @@ impl View<'_> {
         self.wipe()?;
         let paint = self.terminal.paint_err();
         if let Some(fault) = fault.filter(|_| outcome != Outcome::Cancelled) {
-            let hint = hint(outcome, fault);
+            let hint = hint(outcome, fault, self.guest.as_deref(), self.of_task);
             let text = format!(
                 "{} {}\n{} {hint}\n",
                 paint.text(ERROR, "error:"),
-                printable(&fault.message),
+                printable_lines(&fault.message),
                 paint.text(CODE, "hint:")
             );
             self.insist(&self.terminal.folded(&text))?;
@@ -77,18 +77,29 @@ impl View<'_> {
     }
 }
 
-/// What to do about a turn that did not end well.
-fn hint(outcome: Outcome, fault: &ErrorBody) -> &'static str {
-    match outcome {
-        Outcome::ModelFailed if fault.recoverable => {
-            "try again, or choose another model with `-m PROVIDER:MODEL`"
+/// What to do about a turn that did not end well: of a plugin's agent, if one is named; of a task's step, or another.
+fn hint(outcome: Outcome, fault: &ErrorBody, guest: Option<&str>, of_task: bool) -> String {
+    let other = if of_task { "`--agent NAME`" } else { "`-m PROVIDER:MODEL`" };
+    match (outcome, guest) {
+        (Outcome::ModelFailed, Some(agent)) => format!(
+            "`loggia plugin validate {}` tries whether the plugin works; choose another agent or a model with {other}",
+            printable(agent)
+        ),
+        (Outcome::ModelFailed, None) if fault.recoverable => {
+            format!("try again, or choose another model with {other}")
         }
-        Outcome::ModelFailed => {
-            "`loggia doctor` tells which models there are and what they lack; choose one with `-m PROVIDER:MODEL`"
+        (Outcome::ModelFailed, None) => format!(
+            "`loggia doctor` tells which models there are and what they lack; choose one with {other}"
+        ),
+        (Outcome::LimitReached, _) if of_task => {
+            "take the step again, or start the task with a larger `--budget`".to_owned()
         }
-        Outcome::LimitReached => "go on in the same session, or allow more",
-        Outcome::Interrupted => "go on in the same session; nothing that was told is lost",
-        _ => "see the server's log",
+        (Outcome::LimitReached, _) => "go on in the same session, or allow more".to_owned(),
+        (Outcome::Interrupted, _) if of_task => {
+            "`loggia task resume` goes on; nothing that was told is lost".to_owned()
+        }
+        (Outcome::Interrupted, _) => "go on in the same session; nothing that was told is lost".to_owned(),
+        _ => "see the server's log".to_owned(),
     }
 }
 

@@ -39,8 +39,9 @@ impl View<'_> {
     /// The reply as it stands: what of it was not told while it grew is shown now.
     pub(super) fn last(&mut self, last: &MessageFinal) -> Result<(), CliError> {
         self.live.clear();
-        // A turn that was cut off in a call ends with the words before the call.
-        let is_old = self.reply.is_empty() && !last.metadata.success;
+        // A turn that was cut off in a call ends with the words before the call, and so does one of an agent whose changes
+        // were made after its last word.
+        let is_old = self.reply.is_empty() && (!last.metadata.success || last.message == self.closed);
         let shown = if is_old { &self.closed } else { &self.reply };
         let new = match missing(&last.message, shown) {
             Some(new) => new.to_owned(),
@@ -153,7 +154,9 @@ mod tests {
         assert_eq!(written(&["a0"], "", false), "a0\n");
         // The turn was cancelled in the call after it.
         assert_eq!(written(&["First. ", "|", "Second. ", "|"], "Second. ", false), "First. \n\nSecond. \n");
-        // The same words may be another reply.
-        assert_eq!(written(&["Good.", "|"], "Good.", true), "Good.\n\nGood.\n");
+        // An agent's changes were made after its last word.
+        assert_eq!(written(&["Good.", "|"], "Good.", true), "Good.\n");
+        // The same words again are another reply.
+        assert_eq!(written(&["Good.", "|", "Good."], "Good.", true), "Good.\n\nGood.\n");
     }
 }

@@ -111,7 +111,7 @@ impl From<TaskError> for Refused {
             TaskError::Stopping
             | TaskError::Guest(_)
             | TaskError::Repository { error: RepositoryError::TimedOut(_) } => Status::Unavailable,
-            TaskError::Failed { .. } => Status::Failed,
+            TaskError::Failed { .. } | TaskError::AllRefused(_) => Status::Failed,
             TaskError::Intent(_) | TaskError::Engine(_) => return Self::of_engine(error),
             TaskError::Forbidden { .. }
             | TaskError::Busy(_)
@@ -119,12 +119,19 @@ impl From<TaskError> for Refused {
             | TaskError::Refused(_)
             | TaskError::NotHeld
             | TaskError::TreeTaken { .. }
+            | TaskError::NoModel(_)
+            | TaskError::Agent(_)
+            | TaskError::NotCommitted(_)
+            | TaskError::Conflict { .. }
             | TaskError::ProviderCannot { .. }
             | TaskError::NoBranch(_)
             | TaskError::WouldLose { .. }
             | TaskError::Repository { .. } => Status::Refused,
         };
-        Self::new(status, error)
+        match error.hint() {
+            Some(hint) => Self::new(status, error).hint(hint),
+            None => Self::new(status, error),
+        }
     }
 }
 

@@ -17,10 +17,11 @@ const EFFECT_HINT: &str = "settle that, and `resume` the task";
 
 impl From<TaskError> for Problem {
     fn from(error: TaskError) -> Self {
+        let hint = error.hint();
         let kind = match error {
             TaskError::Intent(error) => return error.into(),
             TaskError::Engine(error) => return error.into(),
-            TaskError::Guest(error) => return error.into(),
+            TaskError::Guest(error) => return Self::from(error).hint(hint),
             TaskError::Held(ref held) => {
                 let hint = if held.is_guard { HELD_HINT } else { EFFECT_HINT };
                 return Self::of(ProblemType::Conflict, format!("{error}; {hint}"));
@@ -38,13 +39,18 @@ impl From<TaskError> for Problem {
             | TaskError::Refused(_)
             | TaskError::NotHeld
             | TaskError::Failed { .. }
+            | TaskError::NoModel(_)
+            | TaskError::Agent(_)
+            | TaskError::NotCommitted(_)
+            | TaskError::AllRefused(_)
+            | TaskError::Conflict { .. }
             | TaskError::TreeTaken { .. }
             | TaskError::ProviderCannot { .. }
             | TaskError::NoBranch(_)
             | TaskError::WouldLose { .. }
             | TaskError::Repository { .. } => ProblemType::Conflict,
         };
-        Self::of(kind, error.to_string())
+        Self::of(kind, error.to_string()).hint(hint)
     }
 }
 

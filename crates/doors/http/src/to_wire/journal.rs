@@ -80,8 +80,9 @@ fn told(event: &Event, past: &Past, stamp: &wire::Stamp) -> Vec<ServerMessage> {
         }
         EventBody::ToolEnded { call, outcome, files, command, milliseconds } => {
             let open = past.calls.get(call).map(|open| &open.call);
-            let end =
-                |call| tool::ended(call, outcome, files, command.as_ref(), *milliseconds, stamp.clone());
+            let end = |call| {
+                tool::ended(call, outcome, files, command.as_ref(), *milliseconds, past, stamp.clone())
+            };
             open.map(end).into_iter().collect()
         }
         EventBody::ChangeCollected { patch, .. } => {

@@ -40,6 +40,8 @@ pub(crate) struct Past {
 pub(super) struct PastTurn {
     pub(super) id: TurnId,
     pub(super) by: Actor,
+    /// Whether it is held to reading.
+    pub(super) reads: bool,
     /// Whether it is under way.
     pub(super) open: bool,
     /// The text of its last reply.
@@ -133,8 +135,9 @@ impl Past {
     /// Takes one event in.
     pub(crate) fn apply(&mut self, event: &Event) {
         match &event.body {
-            EventBody::TurnStarted { by, .. } => {
-                self.turn = event.turn.map(|id| PastTurn::new(id, by.clone()));
+            EventBody::TurnStarted { by, instruction, .. } => {
+                let reads = instruction.restraint.reading_only;
+                self.turn = event.turn.map(|id| PastTurn::new(id, by.clone(), reads));
             }
             EventBody::TurnContinued { by } => {
                 if let Some(turn) = self.turn.as_mut().filter(|turn| !turn.open) {
@@ -296,9 +299,9 @@ impl Past {
 }
 
 impl PastTurn {
-    fn new(id: TurnId, by: Actor) -> Self {
+    fn new(id: TurnId, by: Actor, reads: bool) -> Self {
         let (tools, files) = (BTreeSet::new(), BTreeSet::new());
-        Self { id, by, open: true, text: String::new(), tools, files }
+        Self { id, by, reads, open: true, text: String::new(), tools, files }
     }
 
     fn of(state: &State) -> Option<Self> {
@@ -317,6 +320,7 @@ impl PastTurn {
         Some(Self {
             id: turn.id,
             by: turn.by.clone(),
+            reads: turn.instruction.restraint.reading_only,
             open,
             text: text.unwrap_or_default(),
             tools: turn.tools_used.clone(),

@@ -118,6 +118,7 @@ pub(super) fn ended(
     files: &[FileChange],
     command: Option<&CommandSummary>,
     milliseconds: u64,
+    past: &Past,
     stamp: wire::Stamp,
 ) -> ServerMessage {
     let mut result = Map::new();
@@ -134,6 +135,9 @@ pub(super) fn ended(
         ToolOutcome::Denied { reason } => {
             put("error", reason.clone().into());
             put("denied", true.into());
+            if past.turn.as_ref().is_some_and(|turn| turn.reads) {
+                put("read_only", true.into());
+            }
             ToolStatus::Failed
         }
         ToolOutcome::Cancelled => {

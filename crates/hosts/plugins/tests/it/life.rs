@@ -115,7 +115,8 @@ async fn a_plugin_that_fails_three_times_in_a_row_is_given_up_until_it_is_revive
         let error = resolve(&one).await.unwrap_err();
         assert!(error.to_string().contains("`provider.init`: it ended with exit status 3"), "{error}");
     }
-    let expected = "plugin `one`, `provider.parse`: it is not started any more after 3 failures in a row; \
+    let expected = "plugin `one`, `provider.parse`: it is not started any more after 3 failures in a row, \
+                    until `loggia plugin enable` turns it on again; \
                     the last: `provider.init`: it ended with exit status 3\n  stderr: dying in provider.init";
     assert_eq!(resolve(&one).await.unwrap_err(), GuestError::Gone(expected.to_owned()));
     assert_eq!(one.starts(), 3);

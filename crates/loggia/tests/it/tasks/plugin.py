@@ -1,7 +1,7 @@
 """Three plugins in one: a provider of tasks, an agent that does them, and a workflow that wants them approved.
 
 Which one it is follows from the methods it is asked for. What it is asked is noted in `asked.log` beside it. Its arguments are habits:
-`hang-WHERE` hangs there, the first time only, and leaves a file `hung` with its process id; `die-fetch` dies when it is asked for an item; `ask` asks a
+`hang-WHERE` hangs there, the first time only, and leaves a file `hung` with its process id; `die-fetch` dies when it is asked for an item, `die-run` when it is to work; `ask` asks a
 person before it plans. Standard library only.
 """
 import json
@@ -91,6 +91,10 @@ def ask_person():
 
 
 def run(params):
+    if "die-run" in HABITS:
+        sys.stderr.write("the coder is tired\nand leaves\n")
+        sys.stderr.flush()
+        os._exit(3)
     # What was said before comes first.
     prompt = params["prompt"].rsplit("# What to do now", 1)[-1]
     if "Plan this task" in prompt:

@@ -20,6 +20,9 @@ pub struct Problem {
     /// This case in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// What to do about it, where the case tells. It may have several lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
     /// The path that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
@@ -37,6 +40,7 @@ impl Problem {
             title: title.to_owned(),
             status,
             detail: Some(detail.into()),
+            hint: None,
             instance: None,
             errors: Vec::new(),
         }
