@@ -48,8 +48,8 @@ pub(crate) struct View<'t> {
     away: bool,
     /// Who replies, as far as that is known.
     model: Option<String>,
-    /// The plugin's agent that replies, if one does.
-    guest: Option<String>,
+    /// Whether a plugin's agent replies.
+    is_guest: bool,
     /// Whether what is followed are the steps of a task.
     of_task: bool,
     /// Whether only the answer, questions and errors are shown.
@@ -84,7 +84,7 @@ impl<'t> View<'t> {
             keys: None,
             away: false,
             model: None,
-            guest: None,
+            is_guest: false,
             of_task: false,
             quiet,
         }
@@ -93,7 +93,7 @@ impl<'t> View<'t> {
     pub(super) fn begin(&mut self, session: &Session) {
         let replies = session.stand_in.as_ref().or(session.model.as_ref());
         self.model = replies.map(|model| describe::model(&model.provider, &model.model_name));
-        self.guest = replies.and_then(|model| guest(&model.provider, &model.model_name));
+        self.is_guest = replies.is_some_and(|model| model.provider == GUESTS);
         self.live.set("Thinking");
     }
 
@@ -201,9 +201,4 @@ impl<'t> View<'t> {
         let wipe = self.live.wipe();
         if wipe.is_empty() { Ok(()) } else { self.terminal.err(wipe).map_err(CliError::Output) }
     }
-}
-
-/// The agent of a plugin that is named like a model.
-fn guest(provider: &str, name: &str) -> Option<String> {
-    (provider == GUESTS).then(|| name.to_owned())
 }

@@ -88,7 +88,7 @@ fn an_agent_that_dies_is_told_line_by_line_with_a_hint_about_plugins() {
     let house = house(&[FORGE, ("agent", "coder", "die-run")]);
     start(&house);
     let died = house.run(&["task", "plan"]);
-    says(&died, 8, &["\n  stderr: the coder is tired\n", "`loggia plugin validate coder`", "`--agent NAME`"]);
+    says(&died, 8, &["\n  stderr: the coder is tired\n", "`loggia plugin validate NAME`", "`--agent NAME`"]);
     assert!(!died.stderr.contains("-m PROVIDER:MODEL"), "{died}");
     let unknown = house.run(&["task", "plan", "--agent", "plugin:nobody"]);
     says(&unknown, 6, &["there is no agent `nobody`", "`plugin:coder`", "`loggia plugin list`"]);

@@ -168,7 +168,7 @@ impl View<'_> {
         if let Some(name) = &notice.model {
             let (provider, model) = name.split_once(':').unwrap_or(("", name));
             self.model = Some(describe::model(provider, model));
-            self.guest = super::guest(provider, model);
+            self.is_guest = provider == super::GUESTS;
         }
         match notice.kind {
             NoticeKind::ModelSwitched => {

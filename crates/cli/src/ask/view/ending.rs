@@ -7,7 +7,7 @@ use loggia_protocol_agent_server::{ErrorBody, Session};
 use super::super::Outcome;
 use super::View;
 use crate::CliError;
-use crate::paint::{CODE, ERROR, grouped, printable, printable_lines};
+use crate::paint::{CODE, ERROR, grouped, printable_lines};
 use crate::spent::Spent;
 
 impl View<'_> {
@@ -23,7 +23,7 @@ impl View<'_> {
         self.wipe()?;
         let paint = self.terminal.paint_err();
         if let Some(fault) = fault.filter(|_| outcome != Outcome::Cancelled) {
-            let hint = hint(outcome, fault, self.guest.as_deref(), self.of_task);
+            let hint = hint(outcome, fault, self.is_guest, self.of_task);
             let text = format!(
                 "{} {}\n{} {hint}\n",
                 paint.text(ERROR, "error:"),
@@ -77,18 +77,18 @@ impl View<'_> {
     }
 }
 
-/// What to do about a turn that did not end well: of a plugin's agent, if one is named; of a task's step, or another.
-fn hint(outcome: Outcome, fault: &ErrorBody, guest: Option<&str>, of_task: bool) -> String {
+/// What to do about a turn that did not end well, of a plugin's agent or of a model, in a task's step or elsewhere.
+fn hint(outcome: Outcome, fault: &ErrorBody, is_guest: bool, of_task: bool) -> String {
     let other = if of_task { "`--agent NAME`" } else { "`-m PROVIDER:MODEL`" };
-    match (outcome, guest) {
-        (Outcome::ModelFailed, Some(agent)) => format!(
-            "`loggia plugin validate {}` tries whether the plugin works; choose another agent or a model with {other}",
-            printable(agent)
+    match (outcome, is_guest) {
+        // Its error names the plugin, which may be called otherwise than the agent in it.
+        (Outcome::ModelFailed, true) => format!(
+            "`loggia plugin validate NAME` tries whether the plugin works; choose another agent or a model with {other}"
         ),
-        (Outcome::ModelFailed, None) if fault.recoverable => {
+        (Outcome::ModelFailed, false) if fault.recoverable => {
             format!("try again, or choose another model with {other}")
         }
-        (Outcome::ModelFailed, None) => format!(
+        (Outcome::ModelFailed, false) => format!(
             "`loggia doctor` tells which models there are and what they lack; choose one with {other}"
         ),
         (Outcome::LimitReached, _) if of_task => {

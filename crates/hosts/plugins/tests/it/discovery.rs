@@ -94,7 +94,7 @@ fn a_workspace_that_is_not_trusted_replaces_nothing_and_runs_nothing() {
     );
     assert!(host.agents().is_empty(), "nobody hears of them");
     let barred: Vec<String> = host.barred_agents().into_iter().map(|agent| agent.name).collect();
-    assert_eq!(barred, ["same", "theirs"]);
+    assert_eq!(barred, ["openai", "openai"], "agents are told by their own names");
     let why = host.barred_agents().remove(1).why;
     assert!(why.contains("not trusted") && why.contains("`loggia trust`"), "{why}");
     assert_eq!(host.get("same").unwrap().scope(), Scope::Global);
