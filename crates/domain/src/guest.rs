@@ -16,7 +16,7 @@ pub use workflow::{
 
 use std::sync::Arc;
 
-use crate::{BoxFuture, JsonText, Workspace};
+use crate::{BoxFuture, Workspace};
 
 /// Finds the guests of workspaces. Finding starts none of them.
 pub trait GuestFinder: Send + Sync + 'static {
@@ -55,84 +55,6 @@ impl std::fmt::Debug for Guests {
             .field("barred", &self.barred)
             .finish()
     }
-}
-
-/// Commands that extensions offer.
-pub trait GuestCommands: Send + Sync + 'static {
-    /// The commands of all extensions that run, in the order in which these were configured.
-    fn commands(&self) -> Vec<GuestCommand>;
-
-    /// Runs a command. It ends when its extension has gone quiet.
-    fn execute(&self, command: String, arguments: JsonText) -> BoxFuture<'_, Result<(), GuestError>>;
-}
-
-/// A command that an extension offers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GuestCommand {
-    /// What it is run with.
-    pub id: String,
-    /// The extension.
-    pub guest: String,
-    /// What people see.
-    pub title: String,
-}
-
-/// The open message of one workspace, which its extensions work on.
-pub trait MessageDesk: Send + Sync + 'static {
-    /// What is open, if anything is.
-    fn current(&self) -> BoxFuture<'_, Option<OpenMessage>>;
-
-    /// Opens a file, relative to the root; an empty message without one. What was open is closed.
-    fn open(&self, path: Option<String>) -> BoxFuture<'_, Result<OpenMessage, MessageError>>;
-
-    /// The message in a format.
-    fn read(&self, format: MessageFormat) -> BoxFuture<'_, Result<String, MessageError>>;
-
-    /// Puts another message in its place.
-    fn replace(
-        &self,
-        text: String,
-        format: MessageFormat,
-    ) -> BoxFuture<'_, Result<OpenMessage, MessageError>>;
-
-    /// Writes it to its file, or to another one.
-    fn save(&self, path: Option<String>) -> BoxFuture<'_, Result<OpenMessage, MessageError>>;
-}
-
-/// A message that is open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenMessage {
-    /// Its file, relative to the root; nothing if it was never saved.
-    pub path: Option<String>,
-    /// Whether it differs from its file.
-    pub unsaved: bool,
-}
-
-/// How a message is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MessageFormat {
-    /// As in its file.
-    Plain,
-    /// As JSON.
-    Json,
-    /// As YAML.
-    Yaml,
-    /// As TOML.
-    Toml,
-}
-
-/// Why a message cannot be worked on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MessageError {
-    /// None is open.
-    #[error("no message is open")]
-    NoneOpen,
-    /// The text is no message in that format.
-    #[error("the text is not a message: {0}")]
-    BadText(String),
-    /// Its file cannot be read or written.
-    #[error("the message's file cannot be used: {0}")]
-    BadFile(String),
 }
 
 /// Why a guest did not do what it was asked. The words name the guest and tell what it said last.

@@ -98,6 +98,12 @@ ids! {
     CheckpointId = "cp_";
     /// Somebody who is connected.
     ClientId = "cl_";
+    /// A message that is or was open on a desk.
+    DocumentId = "doc_";
+    /// A dialog that a guest wants shown.
+    DialogId = "dlg_";
+    /// A window of a guest.
+    WindowId = "win_";
 }
 
 impl SessionId {

@@ -13,7 +13,9 @@
 mod aim;
 mod approval;
 mod client;
+mod dialog;
 mod event;
+mod extension;
 mod finding;
 mod guest;
 mod id;
@@ -21,6 +23,7 @@ mod index;
 mod intent;
 mod json;
 mod message;
+mod message_desk;
 mod model;
 mod patch;
 mod plan;
@@ -39,17 +42,25 @@ mod workspace;
 pub use aim::{Aim, AimedFile, Purpose, Spot};
 pub use approval::{ApprovalAnswer, ApprovalScope, Question, Remember, Risk};
 pub use client::{Abilities, Actor, Client, Door, Role};
+pub use dialog::{
+    ConfirmWords, Dialog, DialogAnswer, DialogBody, DialogError, DialogWeight, Dialogs, FileKind, GuestWindow,
+};
 pub use event::{Event, EventBody, NewEvent, Passing};
+pub use extension::{
+    CommandDone, ExtensionAbout, ExtensionDesk, ExtensionDeskError, ExtensionListing, ExtensionLogEntry,
+    ExtensionLogLevel, ExtensionState, ExtensionSummary, GuestButton, GuestCommand, GuestCommands,
+    NoExtensions,
+};
 pub use finding::{Finding, FindingLevel};
 pub use guest::{
     AgentBackend, AgentPart, AgentRequest, AgentRun, AgentStream, BarredAgent, CallResults, GuestCall,
-    GuestCommand, GuestCommands, GuestError, GuestFinder, Guests, MessageDesk, MessageError, MessageFormat,
-    Occasion, OpenMessage, Proposal, Proposed, ProviderAbility, StepMoment, StepPlace, TaskProvider, Verdict,
-    WorkItem, WorkQuery, WorkflowEffect, WorkflowGuard, WorkflowHook, WorkflowParts, WorkflowStep,
+    GuestError, GuestFinder, Guests, Occasion, Proposal, Proposed, ProviderAbility, StepMoment, StepPlace,
+    TaskProvider, Verdict, WorkItem, WorkQuery, WorkflowEffect, WorkflowGuard, WorkflowHook, WorkflowParts,
+    WorkflowStep,
 };
 pub use id::{
-    ApprovalId, BatchId, CallId, CheckpointId, ClientId, IdError, MessageId, PatchId, SessionId, TurnId,
-    WorkspaceId,
+    ApprovalId, BatchId, CallId, CheckpointId, ClientId, DialogId, DocumentId, IdError, MessageId, PatchId,
+    SessionId, TurnId, WindowId, WorkspaceId,
 };
 pub use index::{
     CodeFinding, CodeIndex, CodeQuery, Embedder, IndexBuild, IndexError, IndexState, IndexStatus, QueryKind,
@@ -57,6 +68,11 @@ pub use index::{
 pub use intent::{Accepted, CommandReport, Intent, PatchReport, WhenBusy};
 pub use json::JsonText;
 pub use message::{AssistantMessage, ToolCall};
+pub use message_desk::{
+    DeskEvent, DeskEvents, FieldOverlay, MessageDesk, MessageError, MessageFinding, MessageFormat,
+    MessageKind, MessagePatch, MessageSchema, MessageText, OpenMessage, Opening, Overlaid, PatchedMessage,
+    ProposedMessage, RefusedPatch, SchemaField, SchemaMoment, SchemaOverlay, Unsaved,
+};
 pub use model::{
     Model, ModelAbilities, ModelCatalogue, ModelError, ModelErrorKind, ModelImage, ModelInfo, ModelListing,
     ModelMessage, ModelRequest, ModelTrouble, Price, ReplyPart, ReplyStream, Thinking, ThinkingControl,
