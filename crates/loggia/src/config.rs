@@ -12,6 +12,7 @@ pub(crate) mod catalogue;
 pub(crate) mod edit;
 pub(crate) mod endpoints;
 mod error;
+pub(crate) mod extensions;
 pub(crate) mod keys;
 mod layers;
 mod load;

@@ -22,8 +22,10 @@ fn likeness(name: &str, candidate: &str) -> Option<f64> {
     let part = candidate.rsplit_once('.').map_or(0.0, |(_, candidate)| {
         strsim::jaro_winkler(name.rsplit('.').next().unwrap_or_default(), candidate)
     });
-    // The sum lets the section decide between equal last parts.
-    (whole >= WHOLE_LIKENESS || part >= PART_LIKENESS).then_some(whole + part)
+    let is_near = whole >= WHOLE_LIKENESS || part >= PART_LIKENESS;
+    // The sum lets the section decide between equal last parts; a name without parts is its own last one.
+    let sum = if candidate.contains('.') { whole + part } else { whole * 2.0 };
+    is_near.then_some(sum)
 }
 
 #[cfg(test)]

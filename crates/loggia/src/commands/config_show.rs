@@ -2,7 +2,7 @@
 
 use crate::cli::ConfigShowArguments;
 use crate::config::places::Places;
-use crate::config::{Config, keys, show};
+use crate::config::{Config, Setting, keys, show};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
 use crate::nearest::nearest;
@@ -13,7 +13,7 @@ pub(crate) fn run(config: &Config, arguments: &ConfigShowArguments) -> Result<Ex
     let chosen = chosen(config)?;
     let settings = match &arguments.key {
         None => config.settings().iter().collect(),
-        Some(path) => vec![find(config, path)?],
+        Some(path) => find(config, path)?,
     };
     let mut printer = Printer::new();
     if arguments.json {
@@ -44,10 +44,12 @@ fn chosen(config: &Config) -> Result<Option<String>, Error> {
     }
 }
 
-fn find<'a>(config: &'a Config, path: &str) -> Result<&'a crate::config::Setting, Error> {
-    config
-        .settings()
-        .iter()
-        .find(|setting| setting.path == path)
-        .ok_or_else(|| Error::NoSuchKey { key: path.to_owned(), nearest: nearest(path, keys::names()) })
+/// The setting of that name; of a list all there are.
+fn find<'a>(config: &'a Config, path: &str) -> Result<Vec<&'a Setting>, Error> {
+    let named = |setting: &&Setting| setting.path == path || setting.key.path == path;
+    let found: Vec<_> = config.settings().iter().filter(named).collect();
+    if found.is_empty() {
+        return Err(Error::NoSuchKey { key: path.to_owned(), nearest: nearest(path, keys::names()) });
+    }
+    Ok(found)
 }

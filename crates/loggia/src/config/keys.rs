@@ -3,9 +3,16 @@
 //! Defaults, types, variables, help, what a workspace may do before it is trusted, and the reference page all
 //! come from here. A key exists only when something reads it.
 
+mod extensions;
+
 use std::borrow::Cow;
 
 use loggia_jsonrpc::Json;
+
+pub(crate) use extensions::{
+    DIALOGS_DIRECTORIES, DIALOGS_UNATTENDED, EXTENSION_ARGS, EXTENSION_CWD, EXTENSION_ENABLED, EXTENSION_ENV,
+    EXTENSION_NAME, EXTENSION_PATH, EXTENSIONS, FIELDS, RUNNER_EXTENSION_TIMEOUT_S, field,
+};
 
 use super::value::{NO_LIMIT, Value, ValueType};
 use crate::env_vars;
@@ -515,8 +522,8 @@ pub(crate) static KNOWN_OUTPUT_PRICE: Key = Key {
     workspace: WorkspaceRule::Never("a budget counts with it"),
 };
 
-/// The keys of tables that people name themselves, in documentation order. `NAME`, `MODEL` and `PLUGIN` stand for whatever
-/// they are called.
+/// The keys of tables that people name themselves, and of lists of tables, in documentation order. `NAME`, `MODEL` and
+/// `PLUGIN` stand for whatever they are called.
 pub(crate) static IN_TABLES: &[&Key] = &[
     &ENDPOINT_KIND,
     &ENDPOINT_BASE_URL,
@@ -529,6 +536,7 @@ pub(crate) static IN_TABLES: &[&Key] = &[
     &KNOWN_CACHED_INPUT_PRICE,
     &KNOWN_OUTPUT_PRICE,
     &PLUGIN_CONFIG,
+    &EXTENSIONS,
 ];
 
 /// What stands for a name that people choose.
@@ -561,6 +569,9 @@ pub(crate) static ALL: &[&Key] = &[
     &SANDBOX_NETWORK,
     &RUNNER_COMMAND_TIMEOUT_S,
     &RUNNER_OUTPUT_BYTES,
+    &RUNNER_EXTENSION_TIMEOUT_S,
+    &DIALOGS_UNATTENDED,
+    &DIALOGS_DIRECTORIES,
     &PLUGINS_ENABLED,
     &PLUGINS_VARIABLES,
     &PLUGINS_SILENCE_S,
@@ -610,7 +621,7 @@ pub(crate) fn is_section(section: &str) -> bool {
 
 /// All names, for suggestions.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    ALL.iter().chain(IN_TABLES).map(|key| key.path)
+    ALL.iter().chain(IN_TABLES).chain(FIELDS).map(|key| key.path)
 }
 
 /// The parts of a path. One with a dot in it is in quotes, which are no part of it.
@@ -649,10 +660,10 @@ fn is_plugin(text: &str) -> bool {
 }
 
 impl Key {
-    /// The variable that sets it. A key of a table that people name themselves has none.
+    /// The variable that sets it. A key of a table that people name themselves has none, nor has a list of tables.
     pub(crate) fn variable(&self) -> Option<String> {
         let name = || format!("{}{}", env_vars::PREFIX, self.path.replace('.', "_").to_uppercase());
-        self.chosen().is_none().then(name)
+        (self.chosen().is_none() && self.kind != ValueType::Entries).then(name)
     }
 
     /// Which part of its path is a name that people choose, if one is.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::keys::{self, Key, WorkspaceRule};
 use super::trust::Trust;
-use super::value::Value;
+use super::value::{Value, ValueType};
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -126,7 +126,12 @@ pub(crate) struct Ignored {
 pub(crate) fn settle(layers: Vec<Layer>) -> Vec<Setting> {
     let mut settings: Vec<Setting> = keys::ALL.iter().map(|key| Setting::new(key, key.path.into())).collect();
     for Layer { assignments, trust } in layers {
-        for assignment in assignments {
+        for mut assignment in assignments {
+            if assignment.key.kind == ValueType::Entries {
+                // Lists are added to, not replaced.
+                let before = settings.iter().filter(|setting| setting.key.path == assignment.key.path).count();
+                assignment.path = format!("{}[{}]", assignment.key.path, before + 1).into();
+            }
             let place = settings.iter().position(|setting| setting.path == assignment.path);
             let place = place.unwrap_or_else(|| {
                 settings.push(Setting::new(assignment.key, assignment.path.clone()));
@@ -135,8 +140,8 @@ pub(crate) fn settle(layers: Vec<Layer>) -> Vec<Setting> {
             settings[place].lay(assignment, trust);
         }
     }
-    // Tables that people named come after the rest, each in one piece.
-    settings[keys::ALL.len()..].sort_by(|left, right| left.path.cmp(&right.path));
+    // Tables that people named come after the rest, each in one piece; lists stay in their order.
+    settings[keys::ALL.len()..].sort_by(|left, right| left.place().cmp(right.place()));
     settings
 }
 
@@ -144,6 +149,11 @@ impl Setting {
     /// What holds before anybody sets anything.
     fn new(key: &'static Key, path: Cow<'static, str>) -> Self {
         Self { key, path, value: key.default.clone(), origin: Origin::Default, ignored: Vec::new() }
+    }
+
+    /// By what it has its place among others.
+    fn place(&self) -> &str {
+        if self.key.kind == ValueType::Entries { self.key.path } else { &self.path }
     }
 
     fn lay(&mut self, Assignment { value, origin, .. }: Assignment, trust: Trust) {

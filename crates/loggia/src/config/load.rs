@@ -3,6 +3,8 @@
 //! What is not known or does not fit is an error here, with its place, so that later steps meet only
 //! values that make sense.
 
+mod entries;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -177,6 +179,7 @@ impl<F: Fn(usize) -> Origin> Walk<'_, F> {
         for (name, value) in table {
             let path = join(section, name.get_ref());
             match (keys::find(&path), value.get_ref()) {
+                (Some(key), _) if key.kind == ValueType::Entries => self.entries(key, value),
                 (Some(key), _) => self.assign(key, path, name, value),
                 (None, DeValue::Table(inner)) if keys::is_section(&path) || !inner.is_empty() => {
                     self.table(&path, inner);
@@ -195,12 +198,7 @@ impl<F: Fn(usize) -> Origin> Walk<'_, F> {
         value: &Spanned<DeValue<'_>>,
     ) {
         let place = self.place(value.span().start);
-        let read = match key.kind {
-            ValueType::Names => names(value.get_ref()),
-            ValueType::Object => json(value.get_ref()).map(|object| Value::Object(Json(object))),
-            _ => plain(value.get_ref()),
-        };
-        match read.and_then(|value| key.kind.check(value)) {
+        match read_value(key, value.get_ref()) {
             Some(value) => {
                 let line = self.place(name.span().start).line;
                 let origin = (self.origin)(line);
@@ -247,6 +245,18 @@ impl<F: Fn(usize) -> Origin> Walk<'_, F> {
 fn join(section: &str, name: &str) -> String {
     let name = if name.contains('.') { format!("{name:?}") } else { name.to_owned() };
     if section.is_empty() { name } else { format!("{section}.{name}") }
+}
+
+/// The value as the key takes it, if it does.
+fn read_value(key: &Key, value: &DeValue<'_>) -> Option<Value> {
+    let read = match key.kind {
+        ValueType::Names | ValueType::Directories => names(value),
+        ValueType::Object | ValueType::Texts | ValueType::Variables => {
+            json(value).map(|object| Value::Object(Json(object)))
+        }
+        _ => plain(value),
+    };
+    read.and_then(|value| key.kind.check(value))
 }
 
 /// The value as ours, if we have such a type.
@@ -399,6 +409,55 @@ mod tests {
         check(
             "server.addr.x = 7",
             "`server.addr` cannot be a table (in `f.toml:1:8`) | expected an address such as `127.0.0.1:3199`",
+        );
+    }
+
+    #[test]
+    fn lists_of_tables_are_read_table_by_table() {
+        check(
+            "[[extensions]]\npath = \"a b\"\nenv = { X = \"1\" }\n\n[[extensions]]\npath = \"c\"\nargs = [\"-v\"]\nenabled = false",
+            "extensions={\"env\":{\"X\":\"1\"},\"path\":\"a b\"} f.toml:1, \
+             extensions={\"args\":[\"-v\"],\"enabled\":false,\"path\":\"c\"} f.toml:5",
+        );
+        check("extensions = [{ path = \"a\" }]", "extensions={\"path\":\"a\"} f.toml:1");
+        check("extensions = []", "");
+    }
+
+    #[test]
+    fn every_mistake_in_a_list_of_tables_has_its_place() {
+        check(
+            "[[extensions]]\npath = \"a\"\npth = 1",
+            "unknown key `extensions.pth` in `f.toml:3:1` | did you mean `path`?",
+        );
+        check(
+            "[[extensions]]\npath = \"a\"\nxyzzy = 1",
+            "unknown key `extensions.xyzzy` in `f.toml:3:1` | `loggia config show` lists all keys",
+        );
+        check(
+            "[[extensions]]\nname = \"a\"",
+            "`extensions.path` cannot be left out (in `f.toml:1:1`) | expected `path` in each `[[extensions]]`",
+        );
+        check(
+            "[[extensions]]\npath = \" \"",
+            "`extensions.path` cannot be `\" \"` (in `f.toml:2:8`) | expected text",
+        );
+        check(
+            "[[extensions]]\npath = \"a\"\nargs = \"-v\"",
+            "`extensions.args` cannot be `\"-v\"` (in `f.toml:3:8`) | expected a list of texts, such as `[\"--verbose\"]`",
+        );
+        check(
+            "[[extensions]]\npath = \"a\"\nenv = { A = 1 }",
+            "`extensions.env` cannot be a table (in `f.toml:3:7`) | expected a table of texts, such as `{ LEVEL = \"high\" }`",
+        );
+        let tables = "expected tables in a file, as in `[[extensions]]`";
+        check(
+            "[extensions]\npath = \"a\"",
+            &format!("`extensions` cannot be a table (in `f.toml:1:1`) | {tables}"),
+        );
+        check("extensions = [1]", &format!("`extensions` cannot be `1` (in `f.toml:1:15`) | {tables}"));
+        check(
+            "[[extension]]\npath = \"a\"",
+            "unknown key `extension` in `f.toml:1:3` | did you mean `extensions`?",
         );
     }
 

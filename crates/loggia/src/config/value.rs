@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::Path;
 
 use loggia_jsonrpc::Json;
 use serde::Serialize;
@@ -63,8 +64,16 @@ pub(crate) enum ValueType {
     Price,
     /// Names, as a list or separated by commas, or nothing.
     Names,
+    /// Directories by their absolute paths, as a list or separated by commas, or nothing.
+    Directories,
     /// A table of somebody else's making; `null` where there is none.
     Object,
+    /// A list of texts.
+    Texts,
+    /// A table of texts; `null` where there is none.
+    Variables,
+    /// Tables with fields of ours, of which a file has any number.
+    Entries,
 }
 
 impl ValueType {
@@ -89,10 +98,16 @@ impl ValueType {
                 let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
                 format!("some of {}, separated by commas, or `{NO_LIMIT}`", words.join(", "))
             }
+            Self::Directories => {
+                "absolute paths, as a list or separated by commas, such as `/srv/messages`".to_owned()
+            }
             Self::Names => "names, as a list or separated by commas, such as `jira,link`".to_owned(),
             Self::Object => {
                 "a table; with `--set`, an object in JSON such as `{\"url\": \"https://…\"}`".to_owned()
             }
+            Self::Texts => "a list of texts, such as `[\"--verbose\"]`".to_owned(),
+            Self::Variables => "a table of texts, such as `{ LEVEL = \"high\" }`".to_owned(),
+            Self::Entries => "tables in a file, as in `[[extensions]]`".to_owned(),
             Self::Price => {
                 format!(
                     "a number such as `0.25`, from 0 to {MAX_PRICE}, with at most six digits after the point"
@@ -110,6 +125,7 @@ impl ValueType {
             | Self::Url
             | Self::Choice(_)
             | Self::Words(_)
+            | Self::Directories
             | Self::Names => self.check(Value::Text(Cow::Owned(text.to_owned()))),
             Self::Object => {
                 let object = serde_json::from_str(text).ok().map(|value| Value::Object(Json(value)));
@@ -117,6 +133,8 @@ impl ValueType {
                     .filter(|object| *object != Value::Object(Json::default()))
                     .and_then(|value| self.check(value))
             }
+            // Only a file has these.
+            Self::Texts | Self::Variables | Self::Entries => None,
             Self::Limit if text == NO_LIMIT => Some(Value::Text(Cow::Borrowed(NO_LIMIT))),
             Self::Count | Self::Limit => text.parse().ok().map(Value::Count),
             Self::Switch => text.parse().ok().map(Value::Switch),
@@ -142,8 +160,20 @@ impl ValueType {
                 text.split(',').map(str::trim).all(|name| name.is_empty() || is_host(name))
             }
             (Self::Url, Value::Text(text)) => text.is_empty() || is_url(text),
+            (Self::Directories, Value::Text(text)) => {
+                let absolute = |path: &str| is_listed_name(path) && Path::new(path.trim()).is_absolute();
+                text.is_empty() || text.split(',').all(absolute)
+            }
             (Self::Names, Value::Text(text)) => text.is_empty() || text.split(',').all(is_listed_name),
             (Self::Object, Value::Object(Json(object))) => object.is_object() || object.is_null(),
+            (Self::Texts, Value::Object(Json(list))) => {
+                list.as_array().is_some_and(|list| list.iter().all(serde_json::Value::is_string))
+            }
+            (Self::Variables, Value::Object(Json(table))) => match table.as_object() {
+                Some(table) => table.iter().all(|(name, value)| is_variable(name) && value.is_string()),
+                None => table.is_null(),
+            },
+            (Self::Entries, Value::Object(Json(entry))) => entry.is_object() || entry.is_array(),
             _ => false,
         };
         fits.then_some(value)
@@ -178,6 +208,11 @@ fn decimal(millionths: u64) -> String {
 fn as_number<S: serde::Serializer>(millionths: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     // Prices are far below what a float tells apart.
     serializer.serialize_f64(*millionths as f64 / MILLION as f64)
+}
+
+/// What a variable of the environment can be called.
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['=', '\0'])
 }
 
 /// One of a list that commas separate.
@@ -267,9 +302,29 @@ mod tests {
         for bad in ["jira,", ",", " ", "a,,b", "a\nb"] {
             check(ValueType::Names, bad, "does not fit");
         }
+        for good in ["", "/srv/messages, /home/me/x y"] {
+            check(ValueType::Directories, good, &format!("{good:?}"));
+        }
+        for bad in ["messages", "/srv,", "/srv,x", "~/x"] {
+            check(ValueType::Directories, bad, "does not fit");
+        }
         check(ValueType::Object, "{\"a\": [1, {}]}", "{\"a\":[1,{}]}");
         for bad in ["", "null", "[]", "1", "{", "a = 1"] {
             check(ValueType::Object, bad, "does not fit");
+        }
+    }
+
+    #[test]
+    fn lists_and_tables_of_texts_hold_nothing_else() {
+        let fits = |kind: ValueType, json: serde_json::Value| kind.check(Value::Object(Json(json))).is_some();
+        assert!(fits(ValueType::Texts, serde_json::json!([])) && fits(ValueType::Texts, serde_json::json!(["a"])));
+        assert!(!fits(ValueType::Texts, serde_json::json!([1])) && !fits(ValueType::Texts, serde_json::json!({})));
+        assert!(fits(ValueType::Variables, serde_json::json!({ "A": "" })));
+        for wrong in [serde_json::json!({ "A": 1 }), serde_json::json!({ "A=B": "" }), serde_json::json!(["A"])] {
+            assert!(!fits(ValueType::Variables, wrong));
+        }
+        for kind in [ValueType::Texts, ValueType::Variables, ValueType::Entries] {
+            check(kind, "[]", "does not fit");
         }
     }
 

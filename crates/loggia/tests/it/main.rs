@@ -12,6 +12,7 @@ mod command_line;
 mod completions;
 mod config;
 mod config_errors;
+mod config_extensions;
 mod config_trust;
 mod console;
 mod console_socket;

@@ -31,7 +31,7 @@ fn key_table() -> String {
     let mut text = String::from(
         "| Key | Takes | Default | Meaning | Untrusted workspace | Used by |\n|---|---|---|---|---|---|\n",
     );
-    for key in keys::ALL.iter().chain(keys::IN_TABLES) {
+    for key in keys::ALL.iter().chain(keys::IN_TABLES).chain(keys::FIELDS) {
         text.push_str(&key_row(key));
     }
     text

@@ -10,6 +10,8 @@ use loggia_plugins::{HostSettings, PluginSettings, Plugins, Scope, read_variable
 
 use super::setup::{MEHRHOF_FILE, MEHRHOF_VARIABLES, Setup, below, in_words};
 use super::{Inner, summary};
+use crate::config::extensions::Configured;
+use crate::config::keys;
 use crate::config::places::Places;
 use crate::config::trust::Trust;
 
@@ -48,8 +50,11 @@ impl Inner {
         let mut settings = Vec::new();
         if let Ok(config) = self.config_in(Some(root), Trust::TightenOnly) {
             let file = below(root, &Places::workspace_file(root));
-            let ignored = config.ignored().map(|(key, value)| format!("{} = {}", key.path, value.value));
-            settings.extend(ignored.map(|effect| setting(&file, effect)));
+            let runs = config.extensions().into_iter().filter(|one| one.of_workspace && one.enabled);
+            settings.extend(runs.map(|one| setting(&file, extension(&one))));
+            let others = config.ignored().filter(|(key, _)| key.key.path != keys::EXTENSIONS.path);
+            let others = others.map(|(key, value)| format!("{} = {}", key.path, value.value));
+            settings.extend(others.map(|effect| setting(&file, effect)));
         }
         let there = |(file, _): &&(&str, &str)| root.join(file).is_file();
         let read = READ_BY_ENGINE.iter().filter(there);
@@ -69,4 +74,11 @@ impl Inner {
         }
         settings
     }
+}
+
+/// What an extension would do. Values of its variables are not told.
+fn extension(one: &Configured) -> String {
+    let name = one.name.as_ref().map(|name| format!(" `{name}`")).unwrap_or_default();
+    let words: Vec<&str> = std::iter::once(&one.path).chain(&one.args).map(String::as_str).collect();
+    format!("runs the extension{name} when it is needed: {}", words.join(" "))
 }
