@@ -18,12 +18,11 @@ pub(crate) fn run(config: &Config, arguments: &ConfigShowArguments) -> Result<Ex
     let mut printer = Printer::new();
     if arguments.json {
         printer.line(show::json(&settings, chosen.as_deref()))?;
-    } else if arguments.key.is_some() {
-        for setting in settings {
-            printer.line(show::one(setting, chosen.as_deref()))?;
-        }
     } else {
-        printer.line(show::table(&settings, chosen.as_deref()))?;
+        match (&arguments.key, settings.as_slice()) {
+            (Some(_), [one]) => printer.line(show::one(one, chosen.as_deref()))?,
+            _ => printer.line(show::table(&settings, chosen.as_deref()))?,
+        }
     }
     printer.finish()?;
     Ok(ExitCode::Success)

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::keys;
+
 /// A place in a file, as people and editors write it: `path:line:column`, both counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -134,10 +136,11 @@ impl ConfigError {
     /// What to try.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
-            Self::UnknownKey { nearest, .. } | Self::UnknownKeyInFlag { nearest, .. } => {
-                Some(match nearest {
-                    Some(nearest) => format!("did you mean `{nearest}`?"),
-                    None => "`loggia config show` lists all keys".to_owned(),
+            Self::UnknownKey { key, nearest, .. } | Self::UnknownKeyInFlag { key, nearest, .. } => {
+                Some(match (nearest, fields(key)) {
+                    (Some(nearest), _) => format!("did you mean `{nearest}`?"),
+                    (None, Some(fields)) => fields,
+                    (None, None) => "`loggia config show` lists all keys".to_owned(),
                 })
             }
             Self::UnknownVariable { nearest, .. } => Some(match nearest {
@@ -160,6 +163,15 @@ impl ConfigError {
             Self::Syntax { .. } | Self::RelativeDirectory { .. } => None,
         }
     }
+}
+
+/// What can be said in the tables of the list that a key belongs to, if it belongs to one.
+fn fields(key: &str) -> Option<String> {
+    let list = &keys::EXTENSIONS;
+    key.strip_prefix(list.path)?.strip_prefix('.')?;
+    let names: Vec<_> =
+        keys::FIELDS.iter().filter_map(|field| Some(format!("`{}`", field.field_of(list)?))).collect();
+    Some(format!("each `[[{}]]` takes {}", list.path, names.join(", ")))
 }
 
 #[cfg(test)]

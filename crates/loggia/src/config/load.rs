@@ -431,7 +431,7 @@ mod tests {
         );
         check(
             "[[extensions]]\npath = \"a\"\nxyzzy = 1",
-            "unknown key `extensions.xyzzy` in `f.toml:3:1` | `loggia config show` lists all keys",
+            "unknown key `extensions.xyzzy` in `f.toml:3:1` | each `[[extensions]]` takes `name`, `path`, `args`, `env`, `cwd`, `enabled`",
         );
         check(
             "[[extensions]]\nname = \"a\"",

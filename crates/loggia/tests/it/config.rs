@@ -11,40 +11,43 @@ fn all_settings_are_shown_with_where_they_came_from() {
     insta::assert_snapshot!(stage.run_with(&variables, &arguments), @r#"
     exit: 0
     --- stdout
-    server.addr                "127.0.0.1:4000"        [STAGE]/home/.config/loggia/config.toml:3
-    server.hosts               ""                      default
-    server.origins             ""                      default
-    server.idle_exit_minutes   30                      default
-    log.level                  "error"                 --log-level
-    log.format                 "text"                  default
-    ui.color                   "auto"                  default
-    rpc.preview                false                   default
-    rpc.permission_timers      false                   default
-    rpc.merge_updates_ms       0                       default
-    model.default              ""                      default
-    policy.preset              "read-only"             --set
-    policy.approval_timeout_s  "none"                  default
-    policy.max_steps           5                       [STAGE]/project/.loggia/config.toml:2
-    policy.max_tokens          "none"                  default
-    sandbox.required           true                    LOGGIA_SANDBOX_REQUIRED
-    sandbox.network            false                   default
-    runner.command_timeout_s   120                     default
-    runner.output_bytes        1048576                 default
-    plugins.enabled            ""                      default
-    plugins.variables          ""                      default
-    plugins.silence_s          300                     default
-    plugins.run_s              1800                    default
-    plugins.line_bytes         67108864                default
-    tasks.scheme               "file"                  default
-    tasks.branch               "{type}/{key}--{slug}"  default
-    tasks.commit_prefix        "[{key}]"               default
-    tasks.quality              "quality"               default
-    tasks.tries                3                       default
-    tasks.agent                ""                      default
-    tasks.planning_agent       ""                      default
-    tasks.implementing_agent   ""                      default
-    tasks.reviewing_agent      ""                      default
-    telemetry.otlp_endpoint    ""                      default
+    server.addr                 "127.0.0.1:4000"        [STAGE]/home/.config/loggia/config.toml:3
+    server.hosts                ""                      default
+    server.origins              ""                      default
+    server.idle_exit_minutes    30                      default
+    log.level                   "error"                 --log-level
+    log.format                  "text"                  default
+    ui.color                    "auto"                  default
+    rpc.preview                 false                   default
+    rpc.permission_timers       false                   default
+    rpc.merge_updates_ms        0                       default
+    model.default               ""                      default
+    policy.preset               "read-only"             --set
+    policy.approval_timeout_s   "none"                  default
+    policy.max_steps            5                       [STAGE]/project/.loggia/config.toml:2
+    policy.max_tokens           "none"                  default
+    sandbox.required            true                    LOGGIA_SANDBOX_REQUIRED
+    sandbox.network             false                   default
+    runner.command_timeout_s    120                     default
+    runner.output_bytes         1048576                 default
+    runner.extension_timeout_s  300                     default
+    dialogs.unattended          "fail"                  default
+    dialogs.directories         ""                      default
+    plugins.enabled             ""                      default
+    plugins.variables           ""                      default
+    plugins.silence_s           300                     default
+    plugins.run_s               1800                    default
+    plugins.line_bytes          67108864                default
+    tasks.scheme                "file"                  default
+    tasks.branch                "{type}/{key}--{slug}"  default
+    tasks.commit_prefix         "[{key}]"               default
+    tasks.quality               "quality"               default
+    tasks.tries                 3                       default
+    tasks.agent                 ""                      default
+    tasks.planning_agent        ""                      default
+    tasks.implementing_agent    ""                      default
+    tasks.reviewing_agent       ""                      default
+    telemetry.otlp_endpoint     ""                      default
     [END]
     "#);
 }

@@ -11,7 +11,32 @@ const OWN: &str = "[[extensions]]\npath = \"python3 tools/lab.py\"\nenv = { LAB 
 fn extensions_of_a_trusted_workspace_come_after_the_users_and_each_knows_its_line() {
     let stage = Stage::with_workspace(OWN);
     stage.user_file(USERS).trust("project");
-    insta::assert_snapshot!(stage.run(&["config", "show", "extensions"]), @"");
+    insta::assert_snapshot!(stage.run(&["config", "show", "extensions"]), @r#"
+    exit: 0
+    --- stdout
+    extensions[1] = {"path":"python3 /srv/hello.py"}
+      from       [STAGE]/home/.config/loggia/config.toml:1
+      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
+      takes      tables in a file, as in `[[extensions]]`
+      default    []
+      workspace  needs trust: it decides which programs run
+      used by    `loggia serve`
+    extensions[2] = {"args":["--quiet"],"enabled":false,"name":"wizard","path":"/opt/wizard"}
+      from       [STAGE]/home/.config/loggia/config.toml:4
+      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
+      takes      tables in a file, as in `[[extensions]]`
+      default    []
+      workspace  needs trust: it decides which programs run
+      used by    `loggia serve`
+    extensions[3] = {"env":{"LAB":"north"},"path":"python3 tools/lab.py"}
+      from       [STAGE]/project/.loggia/config.toml:1
+      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
+      takes      tables in a file, as in `[[extensions]]`
+      default    []
+      workspace  needs trust: it decides which programs run
+      used by    `loggia serve`
+    [END]
+    "#);
     let shown = stage.run(&["config", "show", "extensions[3]", "--json"]);
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap_or_else(|_| panic!("{shown}"));
     assert_eq!(shown[0]["value"], serde_json::json!({ "path": "python3 tools/lab.py", "env": { "LAB": "north" } }));
@@ -22,17 +47,68 @@ fn extensions_of_a_trusted_workspace_come_after_the_users_and_each_knows_its_lin
 fn extensions_of_a_workspace_that_is_not_trusted_are_ignored_and_told() {
     let stage = Stage::with_workspace(OWN);
     stage.user_file("[[extensions]]\npath = \"/opt/wizard\"\n");
-    insta::assert_snapshot!(stage.run(&["config", "show", "extensions"]), @"");
+    insta::assert_snapshot!(stage.run(&["config", "show", "extensions"]), @r#"
+    exit: 0
+    --- stdout
+    extensions[1] = {"path":"/opt/wizard"}
+      from       [STAGE]/home/.config/loggia/config.toml:1
+      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
+      takes      tables in a file, as in `[[extensions]]`
+      default    []
+      workspace  needs trust: it decides which programs run
+      used by    `loggia serve`
+    extensions[2] = []
+      from       default
+      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
+      takes      tables in a file, as in `[[extensions]]`
+      default    []
+      workspace  needs trust: it decides which programs run
+      used by    `loggia serve`
+      ignored    {"env":{"LAB":"north"},"path":"python3 tools/lab.py"} from [STAGE]/project/.loggia/config.toml:1: only a trusted workspace may set it, because it decides which programs run
+    --- stderr
+    warning: ignored `extensions[2] = {"env":{"LAB":"north"},"path":"python3 tools/lab.py"}` from `[STAGE]/project/.loggia/config.toml:1`: only a trusted workspace may set it, because it decides which programs run
+
+    hint: the workspace is not trusted; settings you want go into `[STAGE]/home/.config/loggia/config.toml`
+    [END]
+    "#);
 }
 
 #[test]
 fn mistakes_in_an_extensions_table_have_a_place_and_the_nearest_name() {
     let stage = Stage::new();
-    stage.user_file("[[extensions]]\npath = \"/opt/wizard\"\narguments = [\"--quiet\"]\n");
-    insta::assert_snapshot!(stage.run(&["config", "show"]), @"");
+    stage.user_file("[[extensions]]\npath = \"/opt/wizard\"\narg = [\"--quiet\"]\n");
+    insta::assert_snapshot!(stage.run(&["config", "show"]), @"
+    exit: 3
+    --- stderr
+    error: unknown key `extensions.arguments` in `[STAGE]/home/.config/loggia/config.toml:3:1`
+
+    hint: `loggia config show` lists all keys
+    [END]
+    ");
     let stage = Stage::with_workspace("[[extensions]]\npath = \"/opt/wizard\"\n\n[[extensions]]\npath = 7\n");
-    insta::assert_snapshot!(stage.run(&["config", "show"]), @"");
+    insta::assert_snapshot!(stage.run(&["config", "show"]), @"
+    exit: 3
+    --- stderr
+    error: `extensions.path` cannot be `7` (in `[STAGE]/project/.loggia/config.toml:5:8`)
+
+    hint: expected text
+    [END]
+    ");
     let stage = Stage::with_workspace("[[extensions]]\nname = \"lab\"\n");
-    insta::assert_snapshot!(stage.run(&["config", "show"]), @"");
-    insta::assert_snapshot!(Stage::new().run(&["--set", "extensions=[]", "config", "show"]), @"");
+    insta::assert_snapshot!(stage.run(&["config", "show"]), @"
+    exit: 3
+    --- stderr
+    error: `extensions.path` cannot be left out (in `[STAGE]/project/.loggia/config.toml:1:1`)
+
+    hint: expected `path` in each `[[extensions]]`
+    [END]
+    ");
+    insta::assert_snapshot!(Stage::new().run(&["--set", "extensions=[]", "config", "show"]), @"
+    exit: 3
+    --- stderr
+    error: `extensions` cannot be `[]` (in `--set`)
+
+    hint: expected tables in a file, as in `[[extensions]]`
+    [END]
+    ");
 }
