@@ -1,0 +1,1 @@
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
