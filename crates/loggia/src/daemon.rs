@@ -6,7 +6,7 @@
 //! What always holds:
 //! - one daemon has a runtime directory, by a lock that goes with its process, and one has a store;
 //! - an address is bound, and readiness told, only when requests can be answered;
-//! - a first signal lets what is under way finish and plugins leave, in bounded time; a second one ends everything at once;
+//! - a first signal lets what is under way finish and plugins and extensions leave, in bounded time; a second one ends everything at once;
 //! - what others could misuse is made so that only its owner can reach it: directories 0700, sockets and keys 0600.
 
 pub(crate) mod client;
@@ -16,6 +16,7 @@ mod doctor;
 mod environment;
 pub(crate) mod ephemeral;
 mod error;
+mod extensions;
 pub(crate) mod find;
 mod idle;
 mod listeners;
@@ -48,6 +49,7 @@ use crate::errors::Error;
 use crate::telemetry::Telemetry;
 use detach::Release;
 use directories::RuntimeDirectory;
+use extensions::ExtensionHosts;
 use idle::Signs;
 use listeners::Bound;
 use lock::{DaemonLock, Record};
@@ -114,6 +116,12 @@ struct Doors {
     console: loggia_console::Door,
 }
 
+/// Programs of other people.
+struct Guests {
+    plugins: PluginHosts,
+    extensions: ExtensionHosts,
+}
+
 /// The listeners that are served.
 type Serving = JoinSet<io::Result<()>>;
 
@@ -128,7 +136,7 @@ impl House<'_> {
         let mut signals = Signals::listen().map_err(|source| DaemonError::Runtime { source })?;
         let stop = CancellationToken::new();
         let look = prepared.take_look();
-        let Started { engine, http, rpc, plugins } = prepared.start(stop.clone()).await?;
+        let Started { engine, http, rpc, plugins, extensions } = prepared.start(stop.clone()).await?;
         let console = parts::console(&rpc, &plugins, journal, stop.clone());
         let doors = Doors { http, rpc: RpcDoor::new(rpc), console };
         let mut serving = Serving::new();
@@ -137,7 +145,7 @@ impl House<'_> {
             Ok(()) => {
                 // Not before: it competes with a start, and a start that fails has only that to tell.
                 look.map(tokio::spawn);
-                let unused = self.until_unused(&engine, &doors);
+                let unused = self.until_unused(&engine, &doors, &extensions);
                 until_stopped(&mut signals, &stop, &mut serving, unused).await
             }
             Err(error) => Err(error),
@@ -145,7 +153,7 @@ impl House<'_> {
         systemd::notify("STOPPING=1");
         stop.cancel();
         let ended = tokio::select! {
-            () = shut(serving, doors.http, engine, plugins, telemetry) => Ok(()),
+            () = shut(serving, doors.http, engine, Guests { plugins, extensions }, telemetry) => Ok(()),
             _ = signals.next() => Err(DaemonError::Cut.into()),
         };
         if self.has_socket {
@@ -198,7 +206,7 @@ impl House<'_> {
     }
 
     /// Waits until nobody has needed us for long enough; for ever, if we are not to leave by ourselves.
-    async fn until_unused(&self, engine: &Engine, doors: &Doors) {
+    async fn until_unused(&self, engine: &Engine, doors: &Doors, extensions: &ExtensionHosts) {
         let Some(patience) = self.settings.idle_exit.filter(|_| self.settings.auto) else {
             return std::future::pending().await;
         };
@@ -206,7 +214,7 @@ impl House<'_> {
             let (activity, traffic) = (engine.activity(), doors.http.traffic());
             let there = activity.running + activity.waiting + activity.clients;
             let connected = doors.rpc.connections() + doors.console.clients();
-            let busy = there > 0 || traffic.streams > 0 || connected > 0;
+            let busy = there > 0 || traffic.streams > 0 || connected > 0 || extensions.is_needed();
             Signs { busy, answers: traffic.answers }
         };
         idle::until_unused(patience, look).await;
@@ -267,12 +275,12 @@ async fn until_stopped(
     Err(DaemonError::Broken { source }.into())
 }
 
-/// Shuts the doors, then the engine, then lets plugins leave; then what is left to tell of it is told.
+/// Shuts the doors, then the engine, then lets plugins and extensions leave; then what is left to tell of it is told.
 async fn shut(
     mut serving: Serving,
     door: Door,
     engine: Engine,
-    plugins: PluginHosts,
+    guests: Guests,
     telemetry: Option<Telemetry>,
 ) {
     // While connections end: a stream's last message is said by a task of its own.
@@ -291,7 +299,7 @@ async fn shut(
         tracing::warn!("the engine did not stop in time; what ran is closed at the next start");
     }
     // Not before: what a turn still asks of them would fail instead of being interrupted.
-    plugins.stop().await;
+    tokio::join!(guests.plugins.stop(), guests.extensions.stop());
     if let Some(telemetry) = telemetry {
         telemetry.end().await;
     }

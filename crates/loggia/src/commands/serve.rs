@@ -57,6 +57,7 @@ fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Se
         pinned_model: config.is_model_pinned(),
         policy: config.policy(),
         tasks: config.tasks(),
+        dialogs: config.dialogs(),
         workspaces: arguments.workspaces.clone(),
         json: arguments.json,
         open: arguments.open,

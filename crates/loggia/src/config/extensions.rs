@@ -1,11 +1,13 @@
 //! `[[extensions]]`: which extensions there are, and what their dialogs and commands may do.
 //!
-//! Knows what was written, and nothing of extensions. Those of a workspace that is not trusted are told, too, and marked.
+//! Knows what was written, and nothing of extensions. Those of a workspace that is not trusted are told, too: whoever runs
+//! them asks about trust.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use loggia_engine::dialogs::{DialogSettings, WhenNobody};
 use loggia_jsonrpc::Json;
 
 use super::layers::{Origin, Setting};
@@ -25,10 +27,6 @@ pub(crate) struct Configured {
     pub(crate) enabled: bool,
     /// Whether a workspace's file names it.
     pub(crate) of_workspace: bool,
-    /// Whether whoever named it may.
-    pub(crate) trusted: bool,
-    /// Where it is written, for people.
-    pub(crate) origin: String,
 }
 
 impl Config {
@@ -38,15 +36,15 @@ impl Config {
         entries.filter_map(configured).collect()
     }
 
-    /// Whether dialogs wait for somebody to come, in every workspace.
-    pub(crate) fn dialogs_wait(&self) -> bool {
-        self.said_everywhere(&keys::DIALOGS_UNATTENDED) == "wait"
-    }
-
-    /// `dialogs.directories`, in every workspace.
-    pub(crate) fn dialog_directories(&self) -> Vec<PathBuf> {
+    /// What dialogs may, in every workspace.
+    pub(crate) fn dialogs(&self) -> DialogSettings {
+        let when_nobody = match self.said_everywhere(&keys::DIALOGS_UNATTENDED) {
+            "wait" => WhenNobody::Wait,
+            _ => WhenNobody::Fail,
+        };
         let paths = self.said_everywhere(&keys::DIALOGS_DIRECTORIES).split(',').map(str::trim);
-        paths.filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+        let directories = paths.filter(|path| !path.is_empty()).map(PathBuf::from).collect();
+        DialogSettings { when_nobody, directories }
     }
 
     fn said_everywhere(&self, key: &keys::Key) -> &str {
@@ -56,17 +54,23 @@ impl Config {
     /// `runner.extension_timeout_s`.
     pub(crate) fn extension_timeout(&self) -> Duration {
         let seconds = policy::limit(&self.settings, &keys::RUNNER_EXTENSION_TIMEOUT_S);
-        Duration::from_secs(seconds.unwrap_or_default())
+        seconds.map_or_else(Self::usual_extension_timeout, Duration::from_secs)
+    }
+
+    /// The same where nobody says anything.
+    pub(crate) fn usual_extension_timeout() -> Duration {
+        match keys::RUNNER_EXTENSION_TIMEOUT_S.default {
+            Value::Count(seconds) => Duration::from_secs(seconds),
+            _ => Duration::MAX,
+        }
     }
 }
 
 /// What a setting says of an extension, whether or not it holds.
 fn configured(setting: &Setting) -> Option<Configured> {
-    let ignored = setting.ignored.first();
-    let trusted = setting.origin != Origin::Default;
-    let (value, origin) = match ignored {
-        Some(ignored) if !trusted => (&ignored.value, &ignored.origin),
-        _ => (&setting.value, &setting.origin),
+    let (value, origin) = match setting.ignored.first() {
+        Some(ignored) => (&ignored.value, &ignored.origin),
+        None => (&setting.value, &setting.origin),
     };
     let Value::Object(Json(entry)) = value else { return None };
     let field = |key: &keys::Key| entry.get(key.field_of(&keys::EXTENSIONS)?);
@@ -85,8 +89,6 @@ fn configured(setting: &Setting) -> Option<Configured> {
         cwd: text(&keys::EXTENSION_CWD).map(PathBuf::from),
         enabled: field(&keys::EXTENSION_ENABLED).and_then(serde_json::Value::as_bool).unwrap_or(true),
         of_workspace: matches!(origin, Origin::WorkspaceFile { .. }),
-        trusted,
-        origin: origin.to_string(),
     })
 }
 
@@ -113,24 +115,22 @@ mod tests {
         let settings = layers::settle(layers);
         let config = Config { settings, everywhere: Vec::new(), user_file: PathBuf::new() };
         let line = |one: Configured| {
-            let flags = [(one.enabled, "on"), (one.of_workspace, "workspace's"), (one.trusted, "trusted")];
-            let flags: Vec<_> = flags.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect();
-            let (_, place) = one.origin.rsplit_once('/').unwrap();
+            let flags = [(one.enabled, " on"), (one.of_workspace, " workspace's")];
+            let flags: String = flags.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect();
             let words = (one.name, one.path, one.args, one.env, one.cwd);
-            format!("{words:?} {place} {}", flags.join(" "))
+            format!("{words:?}{flags}")
         };
         config.extensions().into_iter().map(line).collect()
     }
 
     #[test]
-    fn the_users_come_first_and_those_of_a_workspace_are_marked_until_it_is_trusted() {
-        let users = [
-            "(None, \"python3 a.py\", [], {\"A\": \"1\"}, None) user.toml:1 on trusted",
-            "(Some(\"b\"), \"/b\", [], {}, None) user.toml:4 trusted",
+    fn the_users_come_first_and_those_of_a_workspace_are_known_before_it_is_trusted() {
+        let all = [
+            "(None, \"python3 a.py\", [], {\"A\": \"1\"}, None) on",
+            "(Some(\"b\"), \"/b\", [], {}, None)",
+            "(None, \"/c\", [\"x\", \"\"], {}, Some(\"sub\")) on workspace's",
         ];
-        let own = "(None, \"/c\", [\"x\", \"\"], {}, Some(\"sub\")) workspace.toml:1 on workspace's";
-        let [first, second] = users;
-        assert_eq!(told(Trust::Full), [first, second, &format!("{own} trusted")]);
-        assert_eq!(told(Trust::TightenOnly), [first, second, own]);
+        assert_eq!(told(Trust::Full), all);
+        assert_eq!(told(Trust::TightenOnly), all);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use loggia_console::Journal;
 use loggia_domain::{BoxFuture, Runner, Workspace};
-use loggia_engine::{Engine, IndexFinder};
+use loggia_engine::{DeskTools, Desks, DialogBoard, Engine, IndexFinder};
 use loggia_git::Git;
 use loggia_http::Door;
 use loggia_models::Environment;
@@ -17,6 +17,7 @@ use loggia_wire::child::Keeper;
 use tokio_util::sync::CancellationToken;
 
 use super::directories::RuntimeDirectory;
+use super::extensions::ExtensionHosts;
 use super::models::{self, Found};
 use super::plugins::PluginHosts;
 use super::{DaemonError, Settings, doctor};
@@ -31,6 +32,7 @@ pub(crate) struct Started {
     pub(crate) http: Door,
     pub(crate) rpc: loggia_rpc::Parts,
     pub(crate) plugins: PluginHosts,
+    pub(crate) extensions: ExtensionHosts,
 }
 
 /// Everything that can be had before anything runs.
@@ -40,6 +42,7 @@ pub(crate) struct Prepared {
     door_settings: loggia_http::Settings,
     examine: loggia_http::Examine,
     plugins: PluginHosts,
+    extensions: ExtensionHosts,
     /// What the models do in the background.
     look: Option<BoxFuture<'static, ()>>,
 }
@@ -56,7 +59,9 @@ impl Prepared {
             models::find(settings.model.as_deref(), &settings.endpoints, &settings.catalogue, environment);
         let Found { models, look } = found.map_err(|error| error.set_by(settings.model_origin.as_deref()))?;
         let keeper = Keeper::this_executable(KEEPER).map_err(|source| DaemonError::Start { source })?;
-        let plugins = PluginHosts::new(places, &settings.flags, keeper.clone());
+        let dialogs = DialogBoard::new(settings.dialogs.clone());
+        let extensions = ExtensionHosts::new(places, &settings.flags, keeper.clone(), dialogs.clone());
+        let plugins = PluginHosts::new(places, &settings.flags, keeper.clone(), extensions.clone());
         let git = Git::new(keeper.clone(), loggia_git::Settings::default());
         let runner: Arc<dyn Runner> =
             Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
@@ -80,6 +85,7 @@ impl Prepared {
             plugins,
             look,
             engine: loggia_engine::Parts {
+                desks: desks(&extensions, dialogs),
                 store,
                 models,
                 tools,
@@ -92,6 +98,7 @@ impl Prepared {
                 index,
                 guests,
             },
+            extensions,
             engine_settings,
             door_settings: door_settings(settings, places),
         })
@@ -104,11 +111,12 @@ impl Prepared {
 
     /// Starts the engine and puts its doors in front of it.
     pub(crate) async fn start(self, stop: CancellationToken) -> Result<Started, DaemonError> {
-        let Self { engine: parts, engine_settings, door_settings, examine, plugins, look: _ } = self;
+        let Self { engine: parts, engine_settings, door_settings, examine, plugins, extensions, look: _ } = self;
         let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
         let engine = Engine::start(parts, engine_settings).await;
         let engine = engine.map_err(|source| DaemonError::Engine { source })?;
         plugins.attach(&engine);
+        extensions.attach(&engine);
         let rpc = loggia_rpc::Parts { engine: engine.clone(), models: Arc::clone(&models) };
         let desk = Arc::new(plugins.clone());
         let parts =
@@ -124,7 +132,21 @@ impl Prepared {
             // It has nobody to serve.
             engine.stop().await;
         }
-        Ok(Started { engine, http: door?, rpc, plugins })
+        Ok(Started { engine, http: door?, rpc, plugins, extensions })
+    }
+}
+
+/// Messages and extensions, as the engine knows them.
+fn desks(extensions: &ExtensionHosts, dialogs: DialogBoard) -> Desks {
+    let finder = extensions.clone();
+    Desks {
+        messages: Arc::new(move |workspace| Some(finder.desk(workspace))),
+        extensions: Arc::new(extensions.clone()),
+        dialogs,
+        tools: Arc::new(|messages, commands| DeskTools {
+            messages: messages.as_ref().map(loggia_tools::for_messages).unwrap_or_default(),
+            commands: loggia_tools::for_commands(&commands),
+        }),
     }
 }
 

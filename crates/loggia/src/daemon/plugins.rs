@@ -38,6 +38,8 @@ use crate::cli::GlobalFlags;
 use crate::config::places::Places;
 use crate::config::trust::Trust;
 use crate::nearest::nearest;
+use super::extensions::ExtensionHosts;
+pub(super) use setup::in_words;
 use setup::Setup;
 use switches::Switches;
 
@@ -60,6 +62,8 @@ struct Inner {
     environment: Environment,
     /// Who knows what is trusted. Until it runs, nothing is.
     engine: OnceLock<Engine>,
+    /// What else heeds trust.
+    extensions: ExtensionHosts,
     switches: Switches,
     /// By the workspace's root; one for those without a workspace. The lock is held while files are looked at, so that
     /// two who look do not make two hosts.
@@ -80,7 +84,12 @@ struct Looked {
 }
 
 impl PluginHosts {
-    pub(crate) fn new(places: &Places, flags: &GlobalFlags, keeper: Keeper) -> Self {
+    pub(crate) fn new(
+        places: &Places,
+        flags: &GlobalFlags,
+        keeper: Keeper,
+        extensions: ExtensionHosts,
+    ) -> Self {
         Self(Arc::new(Inner {
             places: places.clone(),
             flags: flags.clone(),
@@ -88,6 +97,7 @@ impl PluginHosts {
             keeper,
             environment: std::env::vars_os().collect(),
             engine: OnceLock::new(),
+            extensions,
             switches: Switches::in_directory(places.kept()),
             hosts: tokio::sync::Mutex::default(),
             tasks: TaskTracker::new(),
@@ -269,12 +279,16 @@ impl PluginHosts {
         if let Err(error) = self.look(Some(&root)).await {
             tracing::debug!(%error, "plugins cannot be looked at");
         }
+        self.0.extensions.heed_trust(&root).await;
         let Some(time) = lapses.filter(|time| !time.is_zero()) else { return };
         let hosts = self.clone();
         self.0.tasks.spawn(async move {
             tokio::select! {
                 () = hosts.0.closing.cancelled() => {}
-                () = tokio::time::sleep(time) => drop(hosts.look(Some(&root)).await),
+                () = tokio::time::sleep(time) => {
+                    drop(hosts.look(Some(&root)).await);
+                    hosts.0.extensions.heed_trust(&root).await;
+                }
             }
         });
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use loggia_domain::Policy;
+use loggia_engine::dialogs::DialogSettings;
 use loggia_engine::tasks::TaskSettings;
 
 use super::models;
@@ -39,6 +40,8 @@ pub(crate) struct Settings {
     pub(crate) policy: Policy,
     /// How tasks go.
     pub(crate) tasks: TaskSettings,
+    /// What extensions' dialogs may.
+    pub(crate) dialogs: DialogSettings,
     /// Workspaces to register.
     pub(crate) workspaces: Vec<PathBuf>,
     /// Whether readiness is told as JSON.
@@ -89,6 +92,7 @@ impl Settings {
             catalogue: config.catalogue(),
             policy: config.policy(),
             tasks: config.tasks(),
+            dialogs: config.dialogs(),
             workspaces: Vec::new(),
             json: false,
             open: false,

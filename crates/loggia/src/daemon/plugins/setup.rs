@@ -173,7 +173,7 @@ impl Setup {
 }
 
 /// An error with its causes.
-pub(super) fn in_words(error: &dyn std::error::Error) -> String {
+pub(in crate::daemon) fn in_words(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
