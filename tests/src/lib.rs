@@ -5,6 +5,7 @@
 
 mod agents;
 pub mod crash;
+mod desks;
 mod guests;
 mod layer;
 pub mod load;
@@ -16,6 +17,7 @@ mod transcript;
 mod world;
 
 pub use agents::{Act, FakeAgent, FakeGuests};
+pub use desks::{Desks, PretendDesk, PretendExtensions};
 pub use guests::{PretendGuests, PretendHook, PretendProvider, item};
 pub use layer::{Between, Disk, Layer, Write};
 pub use player::{Player, client, preview, prompt, queued};

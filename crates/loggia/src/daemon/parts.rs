@@ -97,6 +97,7 @@ impl Prepared {
                 runner,
                 index,
                 guests,
+                desks: loggia_engine::Desks::default(),
             },
             extensions,
             engine_settings,

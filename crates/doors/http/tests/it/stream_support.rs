@@ -106,6 +106,7 @@ impl World {
             runner: Arc::new(PretendRunner),
             index: Arc::new(move |_| found.clone()),
             guests: Arc::new(loggia_engine::NoGuests),
+            desks: loggia_engine::Desks::default(),
         };
         let finder = Arc::clone(&parts.index);
         let data = directory.path().join("data");
