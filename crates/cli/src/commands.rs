@@ -3,6 +3,8 @@
 //! Each takes its options, does one thing and tells it in a line or a table; with `json`, in one line of JSON as the server
 //! said it. What cannot be taken back is asked about first.
 
+mod extensions;
+mod messages;
 mod models;
 mod plugins;
 mod policies;
@@ -19,6 +21,14 @@ use loggia_client::Client;
 use loggia_protocol_agent_server::Session;
 use serde::Serialize;
 
+pub use extensions::{
+    ExtensionChange, ExtensionRun, ExtensionsOf, Prepared, extension_change, extension_info, extension_list,
+    extension_logs, extension_run, extension_start,
+};
+pub use messages::{
+    MessageAt, MessageOpening, MessagePatches, MessageStep, message_close, message_get, message_open,
+    message_patch, message_save, message_set, message_show, message_status, message_step, message_validate,
+};
 pub use models::{ConfiguredModel, ModelList, ModelTest, ModelUse, model_list, model_test, model_use};
 pub use plugins::{
     PluginInstall, PluginList, PluginNamed, PluginRemove, PluginValidate, plugin_disable, plugin_enable,

@@ -83,6 +83,9 @@ pub enum CliError {
     /// No task of the workspace is under way.
     #[error("no task of this workspace is under way")]
     NoTask,
+    /// No message is open in the workspace.
+    #[error("no message is open in this workspace")]
+    NoMessage,
     /// Several are, and none was named.
     #[error("{count} tasks of this workspace are under way: {}{}", candidates.join(", "), if candidates.len() < *count { ", …" } else { "" })]
     SeveralTasks {
@@ -190,6 +193,7 @@ impl CliError {
             Self::NoTask => {
                 "`loggia task start REFERENCE` begins one; `--task ID` names one that is over or elsewhere"
             }
+            Self::NoMessage => "`loggia message open FILE` opens one",
             Self::SeveralTasks { .. } => "name one with `--task ID`",
             Self::SessionHasBegun { .. } => "begin a new session, or leave this out",
             Self::UnderWay => {
@@ -294,6 +298,9 @@ fn refusal_hint(refusal: &Refusal) -> &str {
         problem.instance.as_deref().is_some_and(|path| path.ends_with("/undo") || path.ends_with("/redo"));
     let is_about_tasks = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/tasks"));
     let is_about_plugins = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/plugins"));
+    let is_about_messages = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/messages"));
+    let is_about_extensions =
+        problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/extensions"));
     let is_about_models = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/models"));
     match problem.kind {
         ProblemType::Conflict if is_about_tasks => {
@@ -302,13 +309,23 @@ fn refusal_hint(refusal: &Refusal) -> &str {
         ProblemType::NotFound if is_about_tasks => "`loggia task list --all` tells which tasks there are",
         ProblemType::Conflict if is_about_plugins => "`loggia plugin info NAME` tells how a plugin is",
         ProblemType::NotFound if is_about_plugins => "`loggia plugin list` tells which plugins there are",
+        ProblemType::NotFound if is_about_extensions => {
+            "`loggia ext list` tells which extensions there are, `loggia ext info NAME` which commands one has once it runs"
+        }
+        _ if is_about_extensions => {
+            "`loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again"
+        }
+        ProblemType::Conflict if is_about_messages => {
+            "`loggia message` tells how it stands; `loggia message close --discard` gives up what is not saved"
+        }
+        ProblemType::NotFound if is_about_messages => "`loggia message` tells what is open",
         ProblemType::Conflict if is_about_workspace => {
             "see that the directory is there and that you may read it; `loggia doctor` tells more"
         }
         ProblemType::Conflict if is_about_models => {
             "start the server without `--model` and `LOGGIA_MODEL` to choose one"
         }
-        ProblemType::Conflict if is_about_steps => {
+        ProblemType::Conflict if is_about_steps && !is_about_messages => {
             "what was changed after the session did is left alone: take that change back, or name another session with \
              `--session ID`; a turn that runs has to end first"
         }

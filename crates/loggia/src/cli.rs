@@ -5,6 +5,8 @@
 
 mod agent;
 mod attach;
+mod extension;
+mod message;
 mod plugin;
 mod plugin_author;
 mod sessions;
@@ -23,6 +25,13 @@ pub(crate) use agent::{
     UndoArguments,
 };
 pub(crate) use attach::AttachArguments;
+pub(crate) use extension::{
+    ExtensionCheckArguments, ExtensionCommand, ExtensionLanguage, ExtensionListArguments,
+    ExtensionNamedArguments, ExtensionNewArguments, ExtensionRunArguments, ExtensionSubcommand,
+};
+pub(crate) use message::{
+    MessageArguments, MessageCommand, MessageOpenArguments, MessagePatchArguments,
+};
 pub(crate) use plugin::{
     PluginCommand, PluginListArguments, PluginPlace, PluginSwitchArguments, TrustArguments,
 };
@@ -47,7 +56,8 @@ Loggia is a local-first coding-agent server: one agent, many doors.
 
 `loggia ask` puts a question or a task to the agent. `loggia serve` runs the server: durable sessions, tools under a \
 policy, approvals and undo, over HTTP and WebSocket. `loggia rpc`, also as `loggia --mode rpc`, is the agent of clients of the Autohand protocol. \
-`loggia attach` is a terminal on the server's console, or on that of any Endermux server. `loggia plugin` looks after Mehrhof plugins; the host of extensions is not built yet.";
+`loggia attach` is a terminal on the server's console, or on that of any Endermux server. `loggia plugin` looks after Mehrhof plugins, `loggia ext` \
+after Hermes extensions, and `loggia message` is for the HL7 messages and documents these work on.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,6 +71,8 @@ Examples:
   loggia task start file:tasks/login.md      begin a task on a branch; `task plan` comes next
   loggia plugin                              list the plugins there are, and how they are
   loggia plugin new tasks --type provider    write a plugin to start from; `plugin check` tries it
+  loggia message open adt.hl7                open an HL7 message; `message patch PID.5.1=ROE` changes it
+  loggia ext run hello hello/greet --save    run an extension's command on it, and save
   loggia trust                               show what a workspace would run, and let it
   loggia open                                show the page of the server that runs
   loggia status                              whether a server runs, and how it is
@@ -186,6 +198,26 @@ pub(crate) enum Command {
         /// How it is done without a command.
         #[command(flatten)]
         usual: PluginListArguments,
+    },
+    /// Look after extensions, and run their commands; without a command, list them
+    #[command(args_conflicts_with_subcommands = true)]
+    Ext {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<ExtensionSubcommand>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: ExtensionListArguments,
+    },
+    /// Work on the open message of a workspace; without a command, tell what is open
+    #[command(args_conflicts_with_subcommands = true, long_about = message::ABOUT)]
+    Message {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<Box<MessageCommand>>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: MessageArguments,
     },
     /// Let a workspace's own files name programs and loosen rules
     #[command(long_about = plugin::TRUST_ABOUT)]

@@ -85,6 +85,14 @@ pub(crate) enum Error {
         #[source]
         source: io::Error,
     },
+    /// A file that a workspace is to have is not in it.
+    #[error("`{}` is not in the workspace `{}`", path.display(), workspace.display())]
+    OutsideWorkspace {
+        /// Which file.
+        path: PathBuf,
+        /// Which workspace.
+        workspace: PathBuf,
+    },
     /// Something is to be changed for a workspace, and there is none.
     #[error("there is no workspace around this directory")]
     NoWorkspace,
@@ -180,6 +188,7 @@ impl Error {
             | Self::NoDirectory { .. }
             | Self::UnreadableName { .. }
             | Self::NoWorkspace
+            | Self::OutsideWorkspace { .. }
             | Self::NoEditor
             | Self::ScriptElsewhere { .. } => ErrorKind::Usage,
             Self::Editor { .. } => ErrorKind::Unavailable,
@@ -229,6 +238,9 @@ impl Error {
             Self::NoDirectory { .. } => Some(
                 "name a directory that exists with `-w DIR`, or leave it out and start from one".to_owned(),
             ),
+            Self::OutsideWorkspace { .. } => {
+                Some("name a file of the workspace, or the workspace that has it with `-w DIR`".to_owned())
+            }
             Self::NoWorkspace => Some(
                 "name one with `-w DIR`, or say `--global` for all of them; a directory with `.git` or `.loggia` is one"
                     .to_owned(),
@@ -252,6 +264,7 @@ fn client_kind(error: &CliError) -> ErrorKind {
         | CliError::TooMuchInput { .. }
         | CliError::NoSession
         | CliError::NoTask
+        | CliError::NoMessage
         | CliError::SeveralTasks { .. }
         | CliError::NotConfirmed { .. }
         | CliError::NoTerminal

@@ -68,7 +68,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Faults,
         number: 4,
-        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol, `loggia plugin check` found something that hosts cannot work with, or `loggia doctor` found something that does not work.",
+        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol, `loggia plugin check` or `loggia ext check` found something that hosts cannot work with, an extension did not start, a path led nowhere in a message, a change of it did not apply, `loggia message validate` found something doubtful, or `loggia doctor` found something that does not work.",
     },
     Row {
         code: ExitCode::Unavailable,
@@ -83,7 +83,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Cancelled,
         number: 7,
-        meaning: "Cancelled: by Ctrl-C or by another client of the session.",
+        meaning: "Cancelled: by Ctrl-C or by another client of the session. What `loggia ext run` began goes on.",
     },
     Row {
         code: ExitCode::Model,
@@ -93,7 +93,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Unfinished,
         number: 9,
-        meaning: "`loggia ask`: the turn did not come to its end: it used all it may, or it was cut off by the end of the server. It can be continued with `--continue`.",
+        meaning: "`loggia ask`: the turn did not come to its end: it used all it may, or it was cut off by the end of the server. It can be continued with `--continue`. `loggia ext run`: the extension was still busy when the time was up.",
     },
 ];
 

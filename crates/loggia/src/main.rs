@@ -26,8 +26,8 @@ use loggia_console::Journal;
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::{
-    AskArguments, Asked, Cli, Command, ConfigCommand, GlobalFlags, HiddenCommand, ModelCommand,
-    PluginCommand, PluginSubcommand, PolicyCommand, ServeArguments, SessionsCommand, TaskCommand,
+    AskArguments, Asked, Cli, Command, ConfigCommand, ExtensionCommand, ExtensionSubcommand, GlobalFlags,
+    HiddenCommand, ModelCommand, PluginCommand, PluginSubcommand, PolicyCommand, ServeArguments, SessionsCommand, TaskCommand,
     TurnArguments,
 };
 use crate::commands::client::Home;
@@ -111,6 +111,18 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         Command::Plugin { command: None, usual } => {
             commands::plugin::run(&as_client(&cli.flags)?, PluginCommand::List(usual))
         }
+        Command::Ext { command: Some(ExtensionSubcommand::Host(command)), .. } => {
+            commands::extension::run(&as_client(&cli.flags)?, command)
+        }
+        Command::Ext { command: None, usual } => {
+            commands::extension::run(&as_client(&cli.flags)?, ExtensionCommand::List(usual))
+        }
+        Command::Message { command: Some(command), .. } => {
+            commands::message::run(&as_client(&cli.flags)?, *command)
+        }
+        Command::Message { command: None, usual } => {
+            commands::message::status(&as_client(&cli.flags)?, &usual)
+        }
         Command::Trust(arguments) => {
             commands::trust::run(&as_client(&cli.flags)?, &arguments).map(ExitCode::from)
         }
@@ -135,6 +147,12 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         }
         Command::Plugin { command: Some(PluginSubcommand::New(arguments)), .. } => {
             commands::plugin_new::run(&arguments)
+        }
+        Command::Ext { command: Some(ExtensionSubcommand::Check(arguments)), .. } => {
+            commands::extension_check::run(&cli.flags, &arguments)
+        }
+        Command::Ext { command: Some(ExtensionSubcommand::New(arguments)), .. } => {
+            commands::extension_new::run(&arguments)
         }
         Command::Wrap(arguments) => commands::wrap::run(&cli.flags, &arguments),
         Command::Open(arguments) => commands::open::run(&arguments),

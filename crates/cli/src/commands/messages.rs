@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use loggia_client::Client;
 use loggia_protocol_agent_server::{
-    FindingSeverity, MessageFormat, MessagePatch, OpenMessage, OpenMessageParams, PatchMessageParams,
-    RefusedPatch, SaveMessageParams, SetMessageParams,
+    FindingSeverity, MessageFormat, MessagePatch, OpenMessage, OpenMessageParams, RefusedPatch,
+    SaveMessageParams, SetMessageParams,
 };
 use serde_json::json;
 
@@ -166,7 +166,7 @@ pub async fn message_patch(
     let message = find(client, &at).await?;
     let MessagePatches { patches, save } = patches;
     let id = &message.message_id;
-    let mut patched = client.patch_message(id, &PatchMessageParams { patches }).await?;
+    let mut patched = client.patch_message(id, patches).await?;
     let well = patched.refused.is_empty();
     if save && well {
         patched.message = client.save_message(id, &SaveMessageParams::default()).await?;
@@ -250,7 +250,10 @@ pub async fn message_close(
     terminal: &mut Terminal,
 ) -> Result<Outcome, CliError> {
     let message = find(client, &at).await?;
-    client.close_message(&message.message_id, discard).await?;
+    match discard {
+        true => client.discard_message(&message.message_id).await?,
+        false => client.close_message(&message.message_id).await?,
+    }
     match at.json {
         true => say_json(terminal, &json!({ "message_id": message.message_id, "closed": true }))?,
         false => say(terminal, &format!("closed {}", named(&message)))?,

@@ -166,3 +166,63 @@ pub(crate) enum FormatName {
     /// TOML
     Toml,
 }
+
+impl From<FormatName> for MessageFormat {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Hl7 => Self::Hl7,
+            FormatName::Json => Self::Json,
+            FormatName::Yaml => Self::Yaml,
+            FormatName::Toml => Self::Toml,
+        }
+    }
+}
+
+fn parse_set(text: &str) -> Result<MessagePatch, String> {
+    match text.split_once('=') {
+        Some((path, value)) if !path.trim().is_empty() => Ok(MessagePatch {
+            path: path.trim().to_owned(),
+            value: Some(value.to_owned()),
+            ..MessagePatch::default()
+        }),
+        _ => Err("expected PATH=VALUE, as in `PID.5.1=ROE`".to_owned()),
+    }
+}
+
+fn parse_remove(text: &str) -> Result<MessagePatch, String> {
+    match text.trim() {
+        "" => Err("expected a path, as in `NK1[2]`".to_owned()),
+        path => Ok(MessagePatch { path: path.to_owned(), remove: true, ..MessagePatch::default() }),
+    }
+}
+
+fn parse_create(text: &str) -> Result<MessagePatch, String> {
+    let (path, value) = match text.split_once('=') {
+        Some((path, value)) => (path.trim(), Some(value.to_owned())),
+        None => (text.trim(), None),
+    };
+    match path {
+        "" => Err("expected a path, as in `NK1` or `NK1.2=ROE`".to_owned()),
+        path => Ok(MessagePatch { path: path.to_owned(), value, remove: false, create: true }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patches_are_read_as_they_are_typed() {
+        let told = |patch: Result<MessagePatch, String>| {
+            patch.map(|patch| format!("{} {:?} {} {}", patch.path, patch.value, patch.remove, patch.create)).ok()
+        };
+        assert_eq!(told(parse_set("PID.5.1=A=B")).as_deref(), Some("PID.5.1 Some(\"A=B\") false false"));
+        assert_eq!(told(parse_set("PID.5=")).as_deref(), Some("PID.5 Some(\"\") false false"));
+        assert_eq!(told(parse_remove("NK1[2]")).as_deref(), Some("NK1[2] None true false"));
+        assert_eq!(told(parse_create("NK1")).as_deref(), Some("NK1 None false true"));
+        assert_eq!(told(parse_create("NK1.2=X")).as_deref(), Some("NK1.2 Some(\"X\") false true"));
+        for wrong in [parse_set("PID.5"), parse_set("=x"), parse_remove(" "), parse_create("=x")] {
+            assert_eq!(told(wrong), None);
+        }
+    }
+}

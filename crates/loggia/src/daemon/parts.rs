@@ -85,7 +85,6 @@ impl Prepared {
             plugins,
             look,
             engine: loggia_engine::Parts {
-                desks: desks(&extensions, dialogs),
                 store,
                 models,
                 tools,
@@ -97,7 +96,7 @@ impl Prepared {
                 runner,
                 index,
                 guests,
-                desks: loggia_engine::Desks::default(),
+                desks: desks(&extensions, dialogs),
             },
             extensions,
             engine_settings,

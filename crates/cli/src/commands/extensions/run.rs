@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use loggia_client::{Client, Heard, SessionStream};
 use loggia_protocol_agent_server::{
-    self as wire, DialogId, DialogRequest, OpenMessage, RunExtensionParams, SaveMessageParams, ServerMessage,
+    self as wire, ClientCapability, DialogId, DialogRequest, OpenMessage, RunExtensionParams, SaveMessageParams, ServerMessage,
     WindowOpened, WorkspaceId,
 };
 use serde_json::json;
@@ -65,11 +65,9 @@ pub async fn extension_run(
         messages::open(client, &at, MessageOpening::File(path.clone())).await?;
     }
     let answers = Answers::new(options.answers.clone(), options.yes);
-    let stream = if answers.are_there() || terminal.can_ask() {
-        let follow = client.follow_all().named(NAME, env!("CARGO_PKG_VERSION")).with_dialogs();
-        Some(follow.open().await?)
-    } else {
-        None
+    let stream = match answers.are_there() || terminal.can_ask() {
+        true => Some(listen(client).await?),
+        false => None,
     };
     let params = RunExtensionParams {
         workspace_id: workspace_id.clone(),
@@ -77,8 +75,14 @@ pub async fn extension_run(
         timeout_s: options.timeout_s,
     };
     let run = client.run_extension(&options.extension, &params);
-    let mut attending =
-        Attending { options: &options, workspace: workspace_id, stream, answers, waiting: VecDeque::new() };
+    let mut attending = Attending {
+        options: &options,
+        workspace: workspace_id,
+        stream,
+        answers,
+        answered: None,
+        waiting: VecDeque::new(),
+    };
     let done = attending.until(run, terminal, interrupts).await?;
     if let Some(stream) = attending.stream {
         stream.close().await;
@@ -93,6 +97,17 @@ pub async fn extension_run(
     };
     tell(&done, saved.as_ref(), &options, terminal)?;
     Ok(if done.still_busy { Outcome::LimitReached } else { Outcome::Done })
+}
+
+/// A stream on which dialogs are heard. The server knows of us when this is there.
+async fn listen(client: &Client) -> Result<SessionStream, CliError> {
+    let follow = client.follow_all().named(NAME, env!("CARGO_PKG_VERSION"));
+    let mut stream = follow.also_able_to(ClientCapability::Dialogs).open().await?;
+    match stream.next().await {
+        Some(Ok(_)) => Ok(stream),
+        Some(Err(error)) => Err(error.into()),
+        None => Err(CliError::Ended),
+    }
 }
 
 fn tell(
@@ -117,6 +132,8 @@ enum News {
     Asked(DialogRequest),
     Ended(DialogId),
     Window(WindowOpened),
+    /// Something we said does not count.
+    Refused(String),
 }
 
 /// A run that is attended to.
@@ -125,6 +142,8 @@ struct Attending<'o> {
     workspace: WorkspaceId,
     stream: Option<SessionStream>,
     answers: Answers,
+    /// Answered here, and not known to be closed yet.
+    answered: Option<DialogRequest>,
     /// Came while a dialog was open here.
     waiting: VecDeque<News>,
 }
@@ -163,18 +182,35 @@ impl Attending<'_> {
                             answer = dialogs::ask(&dialog, terminal, interrupts) => Some(answer?),
                         }
                     };
-                    self.answer(&dialog, answer, terminal).await?;
+                    self.answer(dialog, answer, terminal).await?;
                 }
+                News::Refused(why) => self.refused(&why, terminal).await?,
                 News::Window(window) => dialogs::tell_window(&window, terminal)?,
-                // One that is not asked here any more.
-                News::Ended(_) => {}
+                News::Ended(id) => {
+                    self.answered.take_if(|dialog| dialog.dialog_id == id);
+                }
             }
+        }
+    }
+
+    /// Asks once more what was answered in a way that does not count; what was answered beforehand is cancelled.
+    async fn refused(&mut self, why: &str, terminal: &mut Terminal) -> Result<(), CliError> {
+        super::warn(terminal, why)?;
+        match self.answered.take() {
+            Some(dialog) if self.answers.are_there() => {
+                self.answer(dialog, Some(dialogs::Answer::Cancelled), terminal).await
+            }
+            Some(dialog) => {
+                self.waiting.push_front(News::Asked(dialog));
+                Ok(())
+            }
+            None => Ok(()),
         }
     }
 
     async fn answer(
         &mut self,
-        dialog: &DialogRequest,
+        dialog: DialogRequest,
         answer: Option<dialogs::Answer>,
         terminal: &mut Terminal,
     ) -> Result<(), CliError> {
@@ -182,8 +218,10 @@ impl Attending<'_> {
             terminal.keys.release();
             return terminal.err("\n(it has been answered elsewhere)\n").map_err(CliError::Output);
         };
-        let response = answer.to(dialog, &self.options.here);
-        Ok(stream.speaker().answer_dialog(response).await?)
+        let response = answer.to(&dialog, &self.options.here);
+        stream.speaker().answer_dialog(response).await?;
+        self.answered = Some(dialog);
+        Ok(())
     }
 
     /// The next thing about our extension; for ever nothing without a stream.
@@ -223,6 +261,9 @@ impl Attending<'_> {
                     if is_ours(&window.workspace_id, &window.extension) =>
                 {
                     return Ok(News::Window(window));
+                }
+                Some(Ok(Heard::Message(ServerMessage::Error(error)))) => {
+                    return Ok(News::Refused(error.message));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(error.into()),

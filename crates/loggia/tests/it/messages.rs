@@ -1,0 +1,116 @@
+//! The open message of a workspace, as people work on it with `loggia message`.
+
+use std::process::Stdio;
+
+use crate::extensions::{MESSAGE, extension, configure, house};
+use crate::plugins::House;
+use crate::stage::Transcript;
+
+/// Runs with something on stdin.
+fn fed(house: &House, arguments: &[&str], input: &str) -> Transcript {
+    let mut command = house.stage.0.command(arguments);
+    command.stdin(Stdio::piped());
+    house.stage.0.finish(command, input.as_bytes())
+}
+
+#[test]
+fn a_message_is_opened_looked_at_changed_and_saved() {
+    let house = house(&[]);
+    insta::assert_snapshot!(house.run(&["message"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "open", "adt.hl7"]), @"");
+    assert_eq!(house.done(&["message", "show"]).stdout, MESSAGE.trim_end_matches('\r'));
+    assert_eq!(house.done(&["message", "get", "PID.5.2"]).stdout, "ANN\n");
+    insta::assert_snapshot!(house.run(&["message", "patch", "PID.5.1=DOE", "PID.8=", "NK1.2.1=POE"]), @"");
+    assert_eq!(house.stage.0.read("project/adt.hl7"), MESSAGE, "not before it is saved");
+    insta::assert_snapshot!(house.run(&["message"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "undo"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "redo"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "redo"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "close"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "save"]), @"");
+    let expected = MESSAGE.replace("PID|1||77||ROE^ANN|||F", "PID|1||77||DOE^ANN|||").replace("ROE^BOB", "POE^BOB");
+    assert_eq!(house.stage.0.read("project/adt.hl7"), expected);
+    insta::assert_snapshot!(house.run(&["message", "save", "--as", "copy.hl7"]), @"");
+    assert_eq!(house.stage.0.read("project/copy.hl7"), expected);
+    insta::assert_snapshot!(house.run(&["message", "close"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "get", "PID.5"]), @"");
+    house.end();
+}
+
+#[test]
+fn places_are_made_and_taken_away() {
+    let house = house(&[]);
+    house.done(&["message", "open", "adt.hl7"]);
+    let patched =
+        house.json(&["message", "patch", "--remove", "NK1", "--create", "NTE.3=late", "PID.5.1=A^B", "--json"]);
+    assert_eq!((&patched["applied"], patched.get("refused")), (&3.into(), None), "{patched}");
+    let text = house.done(&["message", "show"]).stdout;
+    assert!(!text.contains("NK1") && text.contains("NTE|||late") && text.contains("A\\S\\B^ANN"), "{text}");
+    insta::assert_snapshot!(
+        house.run(&["message", "patch", "PID.0=x", "PID.5[99999999999]=x", "ZZZ.1=x", "PID.3=78", "--save"]),
+        @""
+    );
+    assert_eq!(house.done(&["message", "get", "PID.3"]).stdout, "78\n");
+    insta::assert_snapshot!(house.run(&["message", "get", "ZZZ.1"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "get", "PID..1"]), @"");
+    house.end();
+}
+
+#[test]
+fn a_message_is_shown_and_set_in_other_formats() {
+    let house = house(&[]);
+    house.done(&["message", "open", "adt.hl7"]);
+    let json = house.done(&["message", "show", "--format", "json"]).stdout;
+    let tree: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(tree["segments"][1]["fields"]["5"]["1"], "ROE");
+    let changed = json.replace("ROE", "DOE");
+    let set = fed(&house, &["message", "set", "--format", "json"], &changed);
+    assert_eq!(set.code, Some(0), "{set}");
+    assert_eq!(house.done(&["message", "get", "PID.5.1"]).stdout, "DOE\n");
+    insta::assert_snapshot!(fed(&house, &["message", "set"], "no message"), @"");
+    insta::assert_snapshot!(fed(&house, &["message", "set", "nothing.hl7"], ""), @"");
+    for format in ["yaml", "toml"] {
+        assert!(house.done(&["message", "show", "--format", format]).stdout.contains("DOE"), "{format}");
+    }
+    house.end();
+}
+
+#[test]
+fn documents_of_other_kinds_are_worked_on_by_path_too() {
+    let house = house(&[]);
+    house.stage.0.write("project/a.json", "{\n  \"name\": \"Ann\",\n  \"tags\": [\"x\"]\n}\n");
+    house.done(&["message", "open", "a.json"]);
+    house.done(&["message", "patch", "name=Bob", "--save"]);
+    let written = house.stage.0.read("project/a.json");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap()["name"], "Bob", "{written}");
+    assert_eq!(house.done(&["message", "get", "name"]).stdout, "Bob\n");
+    house.end();
+}
+
+#[test]
+fn a_new_message_comes_from_stdin_and_has_no_file_until_it_is_saved() {
+    let house = house(&[]);
+    insta::assert_snapshot!(fed(&house, &["message", "open", "--new"], MESSAGE), @"");
+    insta::assert_snapshot!(house.run(&["message", "save"]), @"");
+    house.done(&["message", "save", "--as", "new.hl7"]);
+    assert_eq!(house.stage.0.read("project/new.hl7"), MESSAGE);
+    insta::assert_snapshot!(house.run(&["message", "open", "nothing.hl7"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "open"]), @"");
+    house.end();
+}
+
+#[test]
+fn what_is_doubtful_is_told_with_what_extensions_lay_over_the_schema() {
+    let house = house(&[]);
+    house.stage.0.write("project/adt.hl7", MESSAGE.replace("|||F", "|||"));
+    house.done(&["message", "open", "adt.hl7"]);
+    assert!(!house.run(&["message", "validate"]).stdout.contains("PID.8"));
+    house.done(&["message", "close"]);
+    let table = extension(&house.stage.0, "test", &["schema"]);
+    configure(&house.stage.0, &table);
+    house.done(&["message", "open", "adt.hl7"]);
+    insta::assert_snapshot!(house.run(&["message", "validate"]), @"");
+    let told = house.run(&["message", "validate", "--json"]);
+    assert_eq!(told.code, Some(4), "{told}");
+    house.end();
+}
