@@ -215,6 +215,7 @@ impl Extension {
         let this = self.clone();
         self.carry_through(async move {
             let mut life = this.life.lock().await;
+            this.may_run()?;
             this.stop_within(&mut life, ShutdownReason::Reload).await;
             this.start_within(&mut life, Start::Whatever).await
         })
