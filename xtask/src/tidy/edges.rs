@@ -61,6 +61,8 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-git", &["loggia-domain", "loggia-wire"]),
     // Files of a workspace are read through its handle, by everybody.
     product("loggia-sources", &["loggia-domain", "loggia-tree"]),
+    // The message on the desk: its files, too, are reached through the handle.
+    product("loggia-messages", &["loggia-domain", "loggia-tree"]),
     product("loggia-engine", &["loggia-domain", "loggia-tree"]),
     // JSON-RPC's crate for its values alone: where a body's fault is, and how deep JSON nests.
     product(
