@@ -169,7 +169,7 @@ async fn another_client_answers_over_the_stream() {
     stream.speaker().answer_dialog(yes).await.unwrap();
     loop {
         if let Heard::Message(ServerMessage::Error(error)) = stream.next().await.unwrap().unwrap() {
-            assert!(error.message.contains("already"), "{error:?}");
+            assert!(error.error.message.contains("already"), "{error:?}");
             break;
         }
     }

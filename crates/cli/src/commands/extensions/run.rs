@@ -263,7 +263,7 @@ impl Attending<'_> {
                     return Ok(News::Window(window));
                 }
                 Some(Ok(Heard::Message(ServerMessage::Error(error)))) => {
-                    return Ok(News::Refused(error.message));
+                    return Ok(News::Refused(error.error.message));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(error.into()),
