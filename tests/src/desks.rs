@@ -17,7 +17,7 @@ use loggia_domain::{
     MessageSchema, MessageText, OpenMessage, Opening, PatchedMessage, ProposedMessage, RefusedPatch,
     SchemaField, SchemaOverlay, Timestamp, Unsaved, Workspace, WorkspaceId,
 };
-use loggia_engine::DialogBoard;
+use loggia_engine::{DeskTools, DialogBoard};
 use tokio::sync::broadcast;
 
 /// A desk whose messages are lines of `KEY=VALUE`.
@@ -328,6 +328,32 @@ impl Desks {
         let mut desks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let desk = desks.entry(workspace.id);
         Arc::clone(desk.or_insert_with(|| Arc::new(PretendDesk::new(workspace.root.clone()))))
+    }
+}
+
+impl Desks {
+    /// What an engine is made of that has these, and tools for them.
+    pub fn for_engine(
+        self,
+        extensions: Arc<PretendExtensions>,
+        dialogs: DialogBoard,
+    ) -> loggia_engine::Desks {
+        loggia_engine::Desks {
+            messages: Arc::new(move |workspace| Some(self.of(workspace) as Arc<dyn MessageDesk>)),
+            extensions,
+            dialogs,
+            tools: Arc::new(|desk, commands| DeskTools {
+                messages: desk.as_ref().map(loggia_tools::for_messages).unwrap_or_default(),
+                commands: loggia_tools::for_commands(&commands),
+            }),
+        }
+    }
+
+    /// The same with extensions and a board of their own.
+    pub fn whole() -> loggia_engine::Desks {
+        let (desks, dialogs) = (Self::default(), DialogBoard::default());
+        let extensions = Arc::new(PretendExtensions::new(desks.clone(), dialogs.clone()));
+        desks.for_engine(extensions, dialogs)
     }
 }
 

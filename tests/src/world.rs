@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    Abilities, Actor, CodeIndex, Event, GuestFinder, MessageDesk, ModelCatalogue, ModelMessage, ModelName,
-    Policy, Preset, Role, Runner, Seq, SessionId, Store, TaskProvider, Workspace,
+    Abilities, Actor, CodeIndex, Event, GuestFinder, ModelCatalogue, ModelMessage, ModelName, Policy, Preset,
+    Role, Runner, Seq, SessionId, Store, TaskProvider, Workspace,
 };
 use loggia_engine::dialogs::DialogSettings;
-use loggia_engine::{DeskTools, DialogBoard, Engine, NewSession, NoGuests, OnLeave, Parts, Settings};
+use loggia_engine::{DialogBoard, Engine, NewSession, NoGuests, OnLeave, Parts, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 use loggia_runner::CommandRunner;
 use loggia_store::{OpenError, SqliteStore};
@@ -223,17 +223,9 @@ impl WorldBuilder {
     }
 
     fn engine_desks(&self) -> loggia_engine::Desks {
-        let Some((desks, extensions, dialogs)) = self.desks.clone() else {
-            return loggia_engine::Desks::default();
-        };
-        loggia_engine::Desks {
-            messages: Arc::new(move |workspace| Some(desks.of(workspace) as Arc<dyn MessageDesk>)),
-            extensions,
-            dialogs,
-            tools: Arc::new(|desk, commands| DeskTools {
-                messages: desk.as_ref().map(loggia_tools::for_messages).unwrap_or_default(),
-                commands: loggia_tools::for_commands(&commands),
-            }),
+        match self.desks.clone() {
+            Some((desks, extensions, dialogs)) => desks.for_engine(extensions, dialogs),
+            None => loggia_engine::Desks::default(),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    BoxFuture, CommandDone, Decision, Demand, ExtensionDesk, ExtensionDeskError, ExtensionState, GuestCommand, GuestCommands,
-    GuestError, MessageDesk, Tool, ToolSpec, Workspace, WorkspaceId,
+    BoxFuture, CommandDone, Decision, Demand, ExtensionDesk, ExtensionDeskError, ExtensionState,
+    GuestCommand, GuestCommands, GuestError, MessageDesk, Tool, ToolSpec, Workspace, WorkspaceId,
 };
 
 use crate::Engine;

@@ -173,6 +173,55 @@ async fn a_patch_that_does_not_fit_changes_nothing_and_says_which() {
 }
 
 #[tokio::test]
+async fn arguments_that_make_no_sense_are_told_with_their_field() {
+    let long = "A".repeat(5000);
+    for (tool, arguments, expected) in [
+        ("message_patch", "{}".to_owned(), "message_patch: `patches` is missing: The changes, in order."),
+        (
+            "message_patch",
+            "{ patches = [] }".to_owned(),
+            "message_patch: `patches` must be 1 to 1000 changes, not 0",
+        ),
+        (
+            "message_patch",
+            "{ patches = [{ path = \" \" }] }".to_owned(),
+            "message_patch: `patches[0].path` is empty or over 4096 bytes long",
+        ),
+        (
+            "message_patch",
+            format!("{{ patches = [{{ path = \"{long}\" }}] }}"),
+            "message_patch: `patches[0].path` is empty or over 4096 bytes long",
+        ),
+        (
+            "message_patch",
+            "{ patches = [{ path = \"A\", create = true, remove = true }] }".to_owned(),
+            "message_patch: `patches[0]` both makes its place and takes it away",
+        ),
+        (
+            "message_get",
+            "{ path = \"A\", format = \"json\" }".to_owned(),
+            "message_get: `format` is for the whole message: leave it out with `path`",
+        ),
+        (
+            "extension_command",
+            "{ extension = \"demo\" }".to_owned(),
+            "extension_command: `command` is missing; leave out all to see which there are",
+        ),
+        (
+            "extension_command",
+            "{ command = \"\" }".to_owned(),
+            "extension_command: `command` is empty or over 1024 bytes long",
+        ),
+    ] {
+        let world = desk_world(&calls(tool, &arguments)).await;
+        let (session, mut alice) = world.play(Preset::Full).await;
+        alice.play("do it").await;
+        assert_eq!(outcomes(&world, session).await, [format!("failed: {expected}")], "{arguments}");
+        assert!(world.extensions().ran().is_empty());
+    }
+}
+
+#[tokio::test]
 async fn while_changes_are_collected_a_second_patch_does_not_swallow_the_first() {
     let once = |value: &str| {
         format!(
