@@ -86,8 +86,9 @@ pub(crate) const ROWS: &[Row] = &[
         "loggia-extensions",
         &["loggia-domain", "loggia-jsonrpc", "loggia-protocol-hermes", "loggia-wire"],
     ),
-    // For authors of plugins: the other side of the protocol, for any host.
+    // For authors of plugins and of extensions: the other side of the protocol, for any host.
     product("loggia-plugin-kit", &["loggia-jsonrpc", "loggia-protocol-mehrhof"]),
+    product("loggia-extension-kit", &["loggia-jsonrpc", "loggia-protocol-hermes"]),
     // Knows the protocol and nothing of the server: what it can do, every other client can.
     product("loggia-client", &["loggia-protocol-agent-server", "loggia-wire"]),
     // What people see in a terminal, as a client like any other: of the http door, and of consoles.

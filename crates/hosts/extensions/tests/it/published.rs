@@ -113,7 +113,7 @@ async fn editor_ops_reads_patches_and_replaces() {
 #[tokio::test]
 async fn what_is_not_ascii_reaches_editor_ops_whole() {
     let world = world(&["editor_ops"]);
-    world.desk.put("MSH|^~\\&|Größe|😀\nPID|1||||Ørsted^Åse");
+    world.desk.put("MSH|^~\\&|Größe|😀\rPID|1||||Ørsted^Åse");
     let host = world.started().await;
     let line = "[editor-ops] message 'MSH|^~\\\\&|Größe|😀\\rPID|1||||Ørsted^Åse'";
     expect(&host, "editor_ops", "editor-test/get-hl7", line).await;
