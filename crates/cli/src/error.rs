@@ -271,6 +271,9 @@ fn words(problem: &Problem) -> String {
 
 fn refusal_hint(refusal: &Refusal) -> &str {
     let problem = &refusal.problem;
+    if let Some(hint) = message_hint(problem) {
+        return hint;
+    }
     if let Some(hint) = &problem.hint {
         return hint;
     }
@@ -298,9 +301,6 @@ fn refusal_hint(refusal: &Refusal) -> &str {
         problem.instance.as_deref().is_some_and(|path| path.ends_with("/undo") || path.ends_with("/redo"));
     let is_about_tasks = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/tasks"));
     let is_about_plugins = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/plugins"));
-    let is_about_messages = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/messages"));
-    let is_about_extensions =
-        problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/extensions"));
     let is_about_models = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/models"));
     match problem.kind {
         ProblemType::Conflict if is_about_tasks => {
@@ -309,23 +309,13 @@ fn refusal_hint(refusal: &Refusal) -> &str {
         ProblemType::NotFound if is_about_tasks => "`loggia task list --all` tells which tasks there are",
         ProblemType::Conflict if is_about_plugins => "`loggia plugin info NAME` tells how a plugin is",
         ProblemType::NotFound if is_about_plugins => "`loggia plugin list` tells which plugins there are",
-        ProblemType::NotFound if is_about_extensions => {
-            "`loggia ext list` tells which extensions there are, `loggia ext info NAME` which commands one has once it runs"
-        }
-        _ if is_about_extensions => {
-            "`loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again"
-        }
-        ProblemType::Conflict if is_about_messages => {
-            "`loggia message` tells how it stands; `loggia message close --discard` gives up what is not saved"
-        }
-        ProblemType::NotFound if is_about_messages => "`loggia message` tells what is open",
         ProblemType::Conflict if is_about_workspace => {
             "see that the directory is there and that you may read it; `loggia doctor` tells more"
         }
         ProblemType::Conflict if is_about_models => {
             "start the server without `--model` and `LOGGIA_MODEL` to choose one"
         }
-        ProblemType::Conflict if is_about_steps && !is_about_messages => {
+        ProblemType::Conflict if is_about_steps => {
             "what was changed after the session did is left alone: take that change back, or name another session with \
              `--session ID`; a turn that runs has to end first"
         }
@@ -334,6 +324,31 @@ fn refusal_hint(refusal: &Refusal) -> &str {
         ProblemType::InvalidBody | ProblemType::BadRequest => "correct what the message names",
         _ => refusal.hint().unwrap_or("see the server's log"),
     }
+}
+
+/// What to do about trouble with a message or an extension, in words of the command line: the server's are for programs.
+fn message_hint(problem: &Problem) -> Option<&'static str> {
+    let path = problem.instance.as_deref()?;
+    let is_missing = problem.kind == ProblemType::NotFound;
+    if path.starts_with("/v1/extensions") {
+        return Some(match problem.kind {
+            ProblemType::NotFound => {
+                "`loggia ext list` tells which extensions there are, `loggia ext info NAME` what one offers once it runs"
+            }
+            ProblemType::Forbidden => "`loggia trust` shows what would run, and lets it",
+            _ => "`loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again",
+        });
+    }
+    let rest = path.strip_prefix("/v1/messages")?;
+    Some(match rest.rsplit('/').next().unwrap_or_default() {
+        _ if is_missing => "`loggia message` tells what is open",
+        "" => "name a file of the workspace; `--new` begins a message without one",
+        "save" => "`loggia message save --as FILE` names a file, also another one than before",
+        "undo" | "redo" => "`loggia message` tells how it stands",
+        "text" => "`--format` says what the text is written in, or is to be: hl7, json, yaml or toml",
+        "value" | "patch" => "paths are written like `PID.5.1`, `OBX[2].5` or `PID.13[2]`; in trees like `a.b[0]`",
+        _ => "save it with `loggia message save`, or give up what is not saved with `loggia message close --discard`",
+    })
 }
 
 fn server_hint(error: &loggia_client::Error) -> &'static str {

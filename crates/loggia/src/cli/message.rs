@@ -103,7 +103,7 @@ pub(crate) struct MessageGetArguments {
 pub(crate) struct MessagePatchArguments {
     /// What shall stand where
     #[arg(value_name = "PATH=VALUE", value_parser = parse_set, required_unless_present_any = ["remove", "create"])]
-    pub(crate) set: Vec<MessagePatch>,
+    pub(crate) changes: Vec<MessagePatch>,
     /// Take this place away; may be repeated
     #[arg(long, value_name = "PATH", value_parser = parse_remove)]
     pub(crate) remove: Vec<MessagePatch>,

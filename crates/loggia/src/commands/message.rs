@@ -77,8 +77,8 @@ fn open(home: &Home, arguments: &MessageOpenArguments) -> Result<ExitCode, Error
 }
 
 fn patch(home: &Home, arguments: MessagePatchArguments) -> Result<ExitCode, Error> {
-    let MessagePatchArguments { set, remove, create, save, all } = arguments;
-    let patches = set.into_iter().chain(remove).chain(create).collect();
+    let MessagePatchArguments { changes, remove, create, save, all } = arguments;
+    let patches = changes.into_iter().chain(remove).chain(create).collect();
     let patches = MessagePatches { patches, save };
     well(home, &all, async |client, at, terminal| message_patch(client, at, patches, terminal).await)
 }

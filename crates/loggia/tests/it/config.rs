@@ -30,7 +30,7 @@ fn all_settings_are_shown_with_where_they_came_from() {
     sandbox.network             false                   default
     runner.command_timeout_s    120                     default
     runner.output_bytes         1048576                 default
-    runner.extension_timeout_s  300                     default
+    runner.extension_timeout_s  600                     default
     dialogs.unattended          "fail"                  default
     dialogs.directories         ""                      default
     plugins.enabled             ""                      default

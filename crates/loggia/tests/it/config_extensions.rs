@@ -14,27 +14,9 @@ fn extensions_of_a_trusted_workspace_come_after_the_users_and_each_knows_its_lin
     insta::assert_snapshot!(stage.run(&["config", "show", "extensions"]), @r#"
     exit: 0
     --- stdout
-    extensions[1] = {"path":"python3 /srv/hello.py"}
-      from       [STAGE]/home/.config/loggia/config.toml:1
-      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
-      takes      tables in a file, as in `[[extensions]]`
-      default    []
-      workspace  needs trust: it decides which programs run
-      used by    `loggia serve`
-    extensions[2] = {"args":["--quiet"],"enabled":false,"name":"wizard","path":"/opt/wizard"}
-      from       [STAGE]/home/.config/loggia/config.toml:4
-      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
-      takes      tables in a file, as in `[[extensions]]`
-      default    []
-      workspace  needs trust: it decides which programs run
-      used by    `loggia serve`
-    extensions[3] = {"env":{"LAB":"north"},"path":"python3 tools/lab.py"}
-      from       [STAGE]/project/.loggia/config.toml:1
-      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
-      takes      tables in a file, as in `[[extensions]]`
-      default    []
-      workspace  needs trust: it decides which programs run
-      used by    `loggia serve`
+    extensions[1]  {"path":"python3 /srv/hello.py"}                                           [STAGE]/home/.config/loggia/config.toml:1
+    extensions[2]  {"args":["--quiet"],"enabled":false,"name":"wizard","path":"/opt/wizard"}  [STAGE]/home/.config/loggia/config.toml:4
+    extensions[3]  {"env":{"LAB":"north"},"path":"python3 tools/lab.py"}                      [STAGE]/project/.loggia/config.toml:1
     [END]
     "#);
     let shown = stage.run(&["config", "show", "extensions[3]", "--json"]);
@@ -50,20 +32,8 @@ fn extensions_of_a_workspace_that_is_not_trusted_are_ignored_and_told() {
     insta::assert_snapshot!(stage.run(&["config", "show", "extensions"]), @r#"
     exit: 0
     --- stdout
-    extensions[1] = {"path":"/opt/wizard"}
-      from       [STAGE]/home/.config/loggia/config.toml:1
-      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
-      takes      tables in a file, as in `[[extensions]]`
-      default    []
-      workspace  needs trust: it decides which programs run
-      used by    `loggia serve`
-    extensions[2] = []
-      from       default
-      meaning    Extensions, each in a table `[[extensions]]` of its own, in the order in which they count. Those of the workspace's file come after those of the user's.
-      takes      tables in a file, as in `[[extensions]]`
-      default    []
-      workspace  needs trust: it decides which programs run
-      used by    `loggia serve`
+    extensions[1]  {"path":"/opt/wizard"}  [STAGE]/home/.config/loggia/config.toml:1
+    extensions[2]  []                      default
       ignored    {"env":{"LAB":"north"},"path":"python3 tools/lab.py"} from [STAGE]/project/.loggia/config.toml:1: only a trusted workspace may set it, because it decides which programs run
     --- stderr
     warning: ignored `extensions[2] = {"env":{"LAB":"north"},"path":"python3 tools/lab.py"}` from `[STAGE]/project/.loggia/config.toml:1`: only a trusted workspace may set it, because it decides which programs run
@@ -80,9 +50,9 @@ fn mistakes_in_an_extensions_table_have_a_place_and_the_nearest_name() {
     insta::assert_snapshot!(stage.run(&["config", "show"]), @"
     exit: 3
     --- stderr
-    error: unknown key `extensions.arguments` in `[STAGE]/home/.config/loggia/config.toml:3:1`
+    error: unknown key `extensions.arg` in `[STAGE]/home/.config/loggia/config.toml:3:1`
 
-    hint: `loggia config show` lists all keys
+    hint: did you mean `args`?
     [END]
     ");
     let stage = Stage::with_workspace("[[extensions]]\npath = \"/opt/wizard\"\n\n[[extensions]]\npath = 7\n");

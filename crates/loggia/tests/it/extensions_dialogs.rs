@@ -39,20 +39,17 @@ fn without_anybody_there_a_dialog_fails_at_once_with_the_documented_error() {
 #[test]
 fn scripts_answer_dialogs_beforehand() {
     let house = house(&[("test", &[])]);
-    let adt = house.stage.0.path("project/adt.hl7");
-    let new = house.stage.0.path("project/new.hl7");
-    let project = house.stage.0.path("project");
     let rows = [
-        ("t/say", "--yes", "said: {\"acknowledged\": true}".to_owned()),
-        ("t/confirm", "--yes", "confirmed: {\"confirmed\": true}".to_owned()),
-        ("t/confirm", "--answer=confirm=no", "confirmed: {\"confirmed\": false}".to_owned()),
-        ("t/confirm", "--answer=file=x", "confirmed: {\"confirmed\": false}".to_owned()),
-        ("t/open", "--answer=file=adt.hl7", format!("chosen: {{\"path\": \"{}\"}}", adt.display())),
-        ("t/open", "--answer=file=", "chosen: {\"path\": null}".to_owned()),
-        ("t/opens", "--answer=file=adt.hl7", format!("chosen: {{\"paths\": [\"{}\"]}}", adt.display())),
-        ("t/place", "--answer=file=new.hl7", format!("place: {{\"path\": \"{}\"}}", new.display())),
-        ("t/directory", "--answer=directory=.", format!("directory: {{\"path\": \"{}\"}}", project.display())),
-        ("t/directory", "--yes", "directory: {\"path\": null}".to_owned()),
+        ("t/say", "--yes", "said: {\"acknowledged\": true}"),
+        ("t/confirm", "--yes", "confirmed: {\"confirmed\": true}"),
+        ("t/confirm", "--answer=confirm=no", "confirmed: {\"confirmed\": false}"),
+        ("t/confirm", "--answer=file=x", "confirmed: {\"confirmed\": false}"),
+        ("t/open", "--answer=file=adt.hl7", "chosen: {\"path\": \"[STAGE]/project/adt.hl7\"}"),
+        ("t/open", "--answer=file=", "chosen: {\"path\": null}"),
+        ("t/opens", "--answer=file=adt.hl7", "chosen: {\"paths\": [\"[STAGE]/project/adt.hl7\"]}"),
+        ("t/place", "--answer=file=new.hl7", "place: {\"path\": \"[STAGE]/project/new.hl7\"}"),
+        ("t/directory", "--answer=directory=.", "directory: {\"path\": \"[STAGE]/project\"}"),
+        ("t/directory", "--yes", "directory: {\"path\": null}"),
     ];
     for (command, answer, expected) in rows {
         let told = run(&house, command, &[answer]);
@@ -73,7 +70,8 @@ fn files_are_chosen_only_where_the_configuration_lets_them() {
     let directory = house.stage.0.path("outside/messages");
     configure(&house.stage.0, &format!("\n[dialogs]\ndirectories = [{directory:?}]\n"));
     let house = House { server: { house.server.end(); House::serve(&house.stage.0) }, stage: house.stage };
-    assert_eq!(run(&house, "t/open", &[&answer]), format!("chosen: {{\"path\": \"{}\"}}", outside.display()));
+    let chosen = "chosen: {\"path\": \"[STAGE]/outside/messages/x.hl7\"}";
+    assert_eq!(run(&house, "t/open", &[&answer]), chosen);
     house.end();
 }
 

@@ -16,9 +16,19 @@ fn fed(house: &House, arguments: &[&str], input: &str) -> Transcript {
 #[test]
 fn a_message_is_opened_looked_at_changed_and_saved() {
     let house = house(&[]);
-    insta::assert_snapshot!(house.run(&["message"]), @"");
-    insta::assert_snapshot!(house.run(&["message", "open", "adt.hl7"]), @"");
-    assert_eq!(house.done(&["message", "show"]).stdout, MESSAGE.trim_end_matches('\r'));
+    insta::assert_snapshot!(house.run(&["message"]), @"
+    exit: 0
+    --- stderr
+    No message is open; `loggia message open FILE` opens one.
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "open", "adt.hl7"]), @"
+    exit: 0
+    --- stdout
+    adt.hl7: hl7, 95 bytes, revision 1
+    [END]
+    ");
+    assert_eq!(house.done(&["message", "show"]).stdout, MESSAGE);
     assert_eq!(house.done(&["message", "get", "PID.5.2"]).stdout, "ANN\n");
     insta::assert_snapshot!(house.run(&["message", "patch", "PID.5.1=DOE", "PID.8=", "NK1.2.1=POE"]), @"");
     assert_eq!(house.stage.0.read("project/adt.hl7"), MESSAGE, "not before it is saved");
@@ -67,8 +77,23 @@ fn a_message_is_shown_and_set_in_other_formats() {
     let set = fed(&house, &["message", "set", "--format", "json"], &changed);
     assert_eq!(set.code, Some(0), "{set}");
     assert_eq!(house.done(&["message", "get", "PID.5.1"]).stdout, "DOE\n");
-    insta::assert_snapshot!(fed(&house, &["message", "set"], "no message"), @"");
-    insta::assert_snapshot!(fed(&house, &["message", "set", "nothing.hl7"], ""), @"");
+    insta::assert_snapshot!(fed(&house, &["message", "set"], "no message"), @"
+    exit: 2
+    --- stderr
+    error: the text is not a message: it does not begin with `MSH` and its delimiters
+
+    hint: correct what the message names
+    [END]
+    ");
+    insta::assert_snapshot!(fed(&house, &["message", "set", "nothing.hl7"], ""), @"
+    exit: 5
+    --- stderr
+    error: cannot read `nothing.hl7`
+      cause: No such file or directory (os error 2)
+
+    hint: see that it exists and can be read
+    [END]
+    ");
     for format in ["yaml", "toml"] {
         assert!(house.done(&["message", "show", "--format", format]).stdout.contains("DOE"), "{format}");
     }
@@ -90,12 +115,41 @@ fn documents_of_other_kinds_are_worked_on_by_path_too() {
 #[test]
 fn a_new_message_comes_from_stdin_and_has_no_file_until_it_is_saved() {
     let house = house(&[]);
-    insta::assert_snapshot!(fed(&house, &["message", "open", "--new"], MESSAGE), @"");
-    insta::assert_snapshot!(house.run(&["message", "save"]), @"");
+    insta::assert_snapshot!(fed(&house, &["message", "open", "--new"], MESSAGE), @"
+    exit: 0
+    --- stdout
+    a message without a file: hl7, 95 bytes, revision 1, not saved
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "save"]), @"
+    exit: 2
+    --- stderr
+    error: the message has no file yet
+
+    hint: save it with a `path`
+    [END]
+    ");
     house.done(&["message", "save", "--as", "new.hl7"]);
     assert_eq!(house.stage.0.read("project/new.hl7"), MESSAGE);
-    insta::assert_snapshot!(house.run(&["message", "open", "nothing.hl7"]), @"");
-    insta::assert_snapshot!(house.run(&["message", "open"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "open", "nothing.hl7"]), @"
+    exit: 2
+    --- stderr
+    error: the message's file cannot be used: `nothing.hl7` does not exist
+
+    hint: correct what the message names
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "open"]), @"
+    exit: 2
+    --- stderr
+    error: the following required arguments were not provided:
+      <FILE>
+
+    Usage: loggia message open <FILE>
+
+    For more information, try '--help'.
+    [END]
+    ");
     house.end();
 }
 
@@ -109,7 +163,13 @@ fn what_is_doubtful_is_told_with_what_extensions_lay_over_the_schema() {
     let table = extension(&house.stage.0, "test", &["schema"]);
     configure(&house.stage.0, &table);
     house.done(&["message", "open", "adt.hl7"]);
-    insta::assert_snapshot!(house.run(&["message", "validate"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "validate"]), @"
+    exit: 4
+    --- stdout
+    warning MSH.7: Date and time of the message is `20250101`, which is not a moment, as in 20240131235959+0100
+    error   PID.8: Sex must not be empty
+    [END]
+    ");
     let told = house.run(&["message", "validate", "--json"]);
     assert_eq!(told.code, Some(4), "{told}");
     house.end();

@@ -1,8 +1,6 @@
 //! The commands about extensions: which there are, how they are, and what they can do. None is started by looking.
 
 use std::sync::Arc;
-use std::time::Duration;
-
 use loggia_domain::{
     ExtensionDeskError, ExtensionListing, ExtensionLogEntry, ExtensionLogLevel, ExtensionState,
     ExtensionSummary, GuestError, Workspace,
@@ -20,9 +18,6 @@ const BRIEF: usize = 80;
 
 /// How much of what an extension said is shown in a line.
 const LINE: usize = 400;
-
-/// How long a command is waited for: people may be asked something meanwhile.
-const RUN_LIMIT: Duration = Duration::from_secs(10 * 60);
 
 /// Lists the extensions, or shows the one that is named.
 pub(super) async fn extensions(door: &Inner, guest: &Guest, name: Option<&str>) -> Answer {
@@ -55,7 +50,7 @@ pub(super) async fn act(
     door.spawn(async move {
         let done = match verb {
             ExtensionVerb::Run => match desk.commands(workspace).await {
-                Ok(commands) => match commands.execute(command, Some(name), Some(RUN_LIMIT)).await {
+                Ok(commands) => match commands.execute(command, Some(name), None).await {
                     Ok(done) => Ok(ran(&done)),
                     Err(error) => Err(error.into()),
                 },

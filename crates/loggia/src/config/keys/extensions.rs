@@ -105,7 +105,7 @@ pub(crate) static DIALOGS_DIRECTORIES: Key = Key {
 pub(crate) static RUNNER_EXTENSION_TIMEOUT_S: Key = Key {
     path: "runner.extension_timeout_s",
     kind: ValueType::Count,
-    default: Value::Count(300),
+    default: Value::Count(600),
     doc: "Seconds for which an extension's command is waited for, unless somebody says otherwise. It is not ended then, only not waited for.",
     used_by: "`loggia serve`",
     workspace: WorkspaceRule::OnlyTighter(Tightness::Smaller),
