@@ -363,7 +363,7 @@ impl PretendExtensions {
         Self { desks, dialogs, state: Mutex::new(ExtensionState::Idle), ran: Arc::default() }
     }
 
-    /// The commands that ran, in order.
+    /// The commands that ran, in order, and changes of trust.
     pub fn ran(&self) -> Vec<String> {
         self.ran.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -492,6 +492,7 @@ impl ExtensionDesk for PretendExtensions {
     }
 
     fn trust_changed(&self, _: Workspace) -> BoxFuture<'_, ()> {
+        self.ran.lock().unwrap_or_else(PoisonError::into_inner).push("trust changed".to_owned());
         ready(())
     }
 }
