@@ -49,6 +49,7 @@ pub async fn engine(directory: &Path, keeper: &Path) -> Result<(Engine, Arc<dyn 
         runner: Arc::new(loggia_runner::CommandRunner::new(keeper, loggia_runner::Settings::default())),
         index: Arc::new(|_| None),
         guests: Arc::new(NoGuests),
+        desks: loggia_engine::Desks::default(),
     };
     let engine = Engine::start(parts, Settings::new(directory.join("data"))).await?;
     Ok((engine, store))

@@ -8,7 +8,8 @@ use loggia_domain::{
     Abilities, Actor, CodeIndex, Event, GuestFinder, ModelCatalogue, ModelMessage, ModelName, Policy, Preset,
     Role, Runner, Seq, SessionId, Store, TaskProvider, Workspace,
 };
-use loggia_engine::{Engine, NewSession, NoGuests, OnLeave, Parts, Settings};
+use loggia_engine::dialogs::DialogSettings;
+use loggia_engine::{DialogBoard, Engine, NewSession, NoGuests, OnLeave, Parts, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
 use loggia_runner::CommandRunner;
 use loggia_store::{OpenError, SqliteStore};
@@ -16,7 +17,7 @@ use loggia_wire::child::Keeper;
 use tempfile::TempDir;
 
 use crate::player::PATIENCE;
-use crate::{Disk, Layer, Player, PretendRepository, client};
+use crate::{Desks, Disk, Layer, Player, PretendDesk, PretendExtensions, PretendRepository, client};
 
 /// A whole engine with its real parts; only the model is scripted.
 pub struct World {
@@ -54,6 +55,7 @@ pub struct WorldBuilder {
     repository: Option<Arc<PretendRepository>>,
     sources: Vec<Arc<dyn TaskProvider>>,
     runner: Option<Arc<dyn Runner>>,
+    desks: Option<(Desks, Arc<PretendExtensions>, DialogBoard)>,
 }
 
 impl WorldBuilder {
@@ -72,6 +74,7 @@ impl WorldBuilder {
             repository: None,
             sources: Vec::new(),
             runner: None,
+            desks: None,
         }
     }
 
@@ -149,6 +152,15 @@ impl WorldBuilder {
         self
     }
 
+    /// With a desk for messages and extensions that are pretended, and dialogs as these settings say.
+    #[must_use]
+    pub fn desks(mut self, settings: DialogSettings) -> Self {
+        let (desks, dialogs) = (Desks::default(), DialogBoard::new(settings));
+        let extensions = Arc::new(PretendExtensions::new(desks.clone(), dialogs.clone()));
+        self.desks = Some((desks, extensions, dialogs));
+        self
+    }
+
     /// Makes it, with a model that replies by this script.
     ///
     /// # Panics
@@ -196,6 +208,7 @@ impl WorldBuilder {
             runner,
             index: Arc::new(move |_| index.clone()),
             guests: Arc::clone(&self.guests),
+            desks: self.engine_desks(),
         };
         let settings = Settings {
             unload_after: self.unload_after,
@@ -207,6 +220,13 @@ impl WorldBuilder {
         let root = directory.path().join("work");
         let workspace = engine.register_workspace(&root, None).await.expect("a workspace");
         World { directory, made: self, engine, workspace, model, models, catalogue, disk, store }
+    }
+
+    fn engine_desks(&self) -> loggia_engine::Desks {
+        match self.desks.clone() {
+            Some((desks, extensions, dialogs)) => desks.for_engine(extensions, dialogs),
+            None => loggia_engine::Desks::default(),
+        }
     }
 }
 
@@ -313,6 +333,22 @@ impl World {
     /// If it is in none.
     pub fn repository(&self) -> Arc<PretendRepository> {
         self.made.repository.clone().expect("a repository")
+    }
+
+    /// The desk of its workspace.
+    ///
+    /// # Panics
+    /// If it was made without desks.
+    pub fn desk(&self) -> Arc<PretendDesk> {
+        self.made.desks.as_ref().expect("desks").0.of(&self.workspace)
+    }
+
+    /// The pretended extensions.
+    ///
+    /// # Panics
+    /// If it was made without desks.
+    pub fn extensions(&self) -> Arc<PretendExtensions> {
+        Arc::clone(&self.made.desks.as_ref().expect("desks").1)
     }
 
     /// Where the engine keeps what is its own.

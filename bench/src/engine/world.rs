@@ -69,6 +69,7 @@ impl World {
             runner: Arc::new(runner()?),
             index: Arc::new(|_| None),
             guests: Arc::new(NoGuests),
+            desks: loggia_engine::Desks::default(),
         };
         let settings = Settings { unload_after, ..Settings::new(directory.join("data")) };
         let engine = Engine::start(parts, settings).await?;

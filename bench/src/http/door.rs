@@ -48,6 +48,7 @@ impl OpenDoor {
             runner: Arc::new(runner()?),
             index: Arc::clone(&index),
             guests: Arc::new(loggia_engine::NoGuests),
+            desks: loggia_engine::Desks::default(),
         };
         let data = directory.join("data");
         let settings =

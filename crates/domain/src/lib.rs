@@ -99,8 +99,8 @@ pub use task::{
 };
 pub use time::Timestamp;
 pub use tool::{
-    ArgumentError, CommandRequest, CommandSummary, Demand, Executor, FileEdit, OutputStream, PreparedCall,
-    Tool, ToolContext, ToolEffect, ToolError, ToolOutcome, ToolSpec,
+    ArgumentError, CommandRequest, CommandSummary, Demand, Executor, FileEdit, GuestCommandRequest,
+    OutputStream, PreparedCall, Tool, ToolContext, ToolEffect, ToolError, ToolOutcome, ToolSpec,
 };
 pub use turn::{
     Image, Instruction, ModelName, OwnInstructions, Restraint, RetrievalStage, TurnEnd, TurnFailure, Usage,

@@ -49,15 +49,35 @@ pub struct Demand {
     pub writes: Vec<String>,
     /// Files it removes.
     pub deletes: Vec<String>,
+    /// Whether it changes files that only its reading part can name: they are judged then.
+    pub unnamed_writes: bool,
     /// The command it runs.
     pub command: Option<CommandRequest>,
+    /// The command of an extension that it runs.
+    pub guest_command: Option<GuestCommandRequest>,
 }
 
 impl Demand {
     /// Whether the call changes nothing, so that it may run beside others.
     pub fn only_reads(&self) -> bool {
-        self.writes.is_empty() && self.deletes.is_empty() && self.command.is_none()
+        !self.changes_files() && self.command.is_none() && self.guest_command.is_none()
     }
+
+    /// Whether the call changes files by itself.
+    pub fn changes_files(&self) -> bool {
+        !self.writes.is_empty() || !self.deletes.is_empty() || self.unnamed_writes
+    }
+}
+
+/// A command of an extension that a model wants run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GuestCommandRequest {
+    /// What it is run with.
+    pub command: String,
+    /// Whose; the first extension's that has it if nothing is said.
+    pub extension: Option<String>,
+    /// How long it may take, if the model said.
+    pub timeout_s: Option<u64>,
 }
 
 /// A command a model wants run.
@@ -99,6 +119,8 @@ pub enum ToolEffect {
     Edits(Vec<FileEdit>),
     /// A command is to run.
     Command(CommandRequest),
+    /// A command of an extension is to run.
+    GuestCommand(GuestCommandRequest),
     /// The plan is to be this one.
     Plan(Plan),
 }

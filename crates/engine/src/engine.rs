@@ -334,6 +334,7 @@ impl Engine {
 
     /// Stops: running turns are closed as interrupted, questions keep waiting in the journal.
     pub async fn stop(&self) {
+        self.shared.parts.desks.dialogs.stop();
         self.shared.stop.cancel();
         self.shared.tasks.close();
         self.shared.tasks.wait().await;

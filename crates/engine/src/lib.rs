@@ -12,6 +12,8 @@
 mod agents;
 pub mod changes;
 mod counts;
+mod desks;
+pub mod dialogs;
 mod engine;
 mod error;
 pub mod observe;
@@ -27,12 +29,17 @@ mod workspace;
 
 pub use agents::AgentError;
 pub use counts::Counts;
+pub use desks::MessageAccess;
+pub use dialogs::DialogBoard;
 pub use engine::{
     Activity, Arrivals, Engine, LookError, MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES, Mask, NewSession,
     chosen_model,
 };
 pub use error::{EngineError, IntentError};
-pub use parts::{IndexFinder, NoGuests, Parts, RepositoryFinder, Settings, SourceMaker, ToolMaker};
+pub use parts::{
+    DeskToolMaker, DeskTools, Desks, IndexFinder, MessageDeskFinder, NoGuests, Parts, RepositoryFinder,
+    Settings, SourceMaker, ToolMaker,
+};
 pub use session::{
     Batch, CallStage, FeedClosed, History, HistoryItem, MAX_APPLIED, OnLeave, OpenCall, OpenTurn, Opened,
     Orphans, Pending, Queued, ReplyPiece, Said, Seat, StandIn, State, Status, Subscription, Told, UndoStack,

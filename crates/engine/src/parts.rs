@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    BoxFuture, CodeIndex, GuestError, GuestFinder, Guests, ModelCatalogue, Policy, Repository, Runner, Store,
-    TaskProvider, Tool, Workspace,
+    BoxFuture, CodeIndex, ExtensionDesk, GuestCommands, GuestError, GuestFinder, Guests, MessageDesk,
+    ModelCatalogue, NoExtensions, Policy, Repository, Runner, Store, TaskProvider, Tool, Workspace,
 };
 use loggia_tree::Root;
 
+use crate::dialogs::DialogBoard;
 use crate::tasks::TaskSettings;
 
 /// The parts around an engine. Only whoever wires them together names them.
@@ -31,6 +32,48 @@ pub struct Parts {
     pub index: IndexFinder,
     /// Finds the guests of a workspace.
     pub guests: Arc<dyn GuestFinder>,
+    /// Open messages, extensions, and the dialogs of these.
+    pub desks: Desks,
+}
+
+/// Open messages and extensions of workspaces. By default there are neither.
+#[derive(Clone)]
+pub struct Desks {
+    /// Finds the desk with a workspace's open message, if it has one.
+    pub messages: MessageDeskFinder,
+    /// Looks after extensions.
+    pub extensions: Arc<dyn ExtensionDesk>,
+    /// Where extensions' dialogs and windows are shown: the same that they are handed.
+    pub dialogs: DialogBoard,
+    /// Makes the tools of a workspace with these.
+    pub tools: DeskToolMaker,
+}
+
+impl Default for Desks {
+    fn default() -> Self {
+        Self {
+            messages: Arc::new(|_| None),
+            extensions: Arc::new(NoExtensions),
+            dialogs: DialogBoard::default(),
+            tools: Arc::new(|_, _| DeskTools::default()),
+        }
+    }
+}
+
+/// Finds the desk with a workspace's open message. The same one each time.
+pub type MessageDeskFinder = Arc<dyn Fn(&Workspace) -> Option<Arc<dyn MessageDesk>> + Send + Sync>;
+
+/// Makes the tools for a desk, if there is one, and for the commands of extensions.
+pub type DeskToolMaker =
+    Arc<dyn Fn(Option<Arc<dyn MessageDesk>>, Arc<dyn GuestCommands>) -> DeskTools + Send + Sync>;
+
+/// Tools that there are only while there is what they are for.
+#[derive(Clone, Default)]
+pub struct DeskTools {
+    /// For an open message: models are told of them while one is open.
+    pub messages: Vec<Arc<dyn Tool>>,
+    /// For the commands of extensions: models are told of them while there are extensions that may run.
+    pub commands: Vec<Arc<dyn Tool>>,
 }
 
 /// Makes the tools of a workspace.
@@ -54,6 +97,23 @@ pub type RepositoryFinder = Arc<dyn Fn(&Path) -> Arc<dyn Repository> + Send + Sy
 
 /// Makes what tasks of a workspace come from without any guest: files, directories, words.
 pub type SourceMaker = Arc<dyn Fn(&Workspace) -> Vec<Arc<dyn TaskProvider>> + Send + Sync>;
+
+impl std::fmt::Debug for Desks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desks").field("dialogs", &self.dialogs).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for DeskTools {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names =
+            |tools: &[Arc<dyn Tool>]| tools.iter().map(|tool| tool.spec().name.clone()).collect::<Vec<_>>();
+        f.debug_struct("DeskTools")
+            .field("messages", &names(&self.messages))
+            .field("commands", &names(&self.commands))
+            .finish()
+    }
+}
 
 impl std::fmt::Debug for Parts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -18,6 +18,7 @@ mod compact;
 mod context;
 mod edits;
 mod excerpt;
+mod extension;
 mod gather;
 mod guest;
 mod images;

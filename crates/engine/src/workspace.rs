@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use loggia_domain::{
-    CodeIndex, CommandRequest, CommandSpec, HardLinks, Policy, Preset, Rule, Timestamp, Tool, ToolSpec,
-    Workspace, WorkspaceId,
+    CodeIndex, CommandRequest, CommandSpec, GuestCommands, HardLinks, Policy, Preset, Rule, Timestamp, Tool,
+    ToolSpec, Workspace, WorkspaceId,
 };
 use loggia_tree::{HardLinkRule, Root, RootSettings, TreePath};
 
@@ -21,6 +21,7 @@ pub(crate) use files::{Work, blocking};
 pub(crate) use watch::{RUNNING, Watch};
 
 use crate::changes::{Applier, ApplyJournal};
+use crate::desks::WorkspaceDesks;
 use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::policy::{self, Judge, Place, Suggestion};
@@ -34,6 +35,8 @@ pub(crate) struct OpenWorkspace {
     workspace: Workspace,
     root: Arc<Root>,
     tools: Vec<Arc<dyn Tool>>,
+    /// The open message and the extensions, with tools of their own.
+    desks: WorkspaceDesks,
     /// Tools of the engine's own, which no model is told about.
     own_tools: Vec<Arc<dyn Tool>>,
     specs: Arc<[ToolSpec]>,
@@ -62,6 +65,7 @@ impl OpenWorkspace {
         let tools = (shared.parts.tools)(&root);
         let specs = tools.iter().map(|tool| tool.spec().clone()).collect();
         let own_tools = own_tools(&root);
+        let desks = WorkspaceDesks::of(shared, &workspace);
         let blobs = Arc::new(Arc::clone(&shared.parts.store));
         let journal = ApplyJournal::open(&shared.apply_journal())
             .map_err(|error| EngineError::Workspace { workspace: workspace.id, reason: error.to_string() })?;
@@ -70,7 +74,7 @@ impl OpenWorkspace {
         let watcher = Watcher::new(mirror, Arc::clone(&root));
         let index = (shared.parts.index)(&workspace);
         let judge = Mutex::new(None);
-        Ok(Self { workspace, root, tools, own_tools, specs, index, applier, watcher, judge })
+        Ok(Self { workspace, root, tools, desks, own_tools, specs, index, applier, watcher, judge })
     }
 
     pub(crate) fn id(&self) -> WorkspaceId {
@@ -90,9 +94,23 @@ impl OpenWorkspace {
         self.index.as_ref()
     }
 
-    /// What models are told about the tools.
+    /// What models are told about the tools that are always there.
     pub(crate) fn specs(&self) -> Arc<[ToolSpec]> {
         Arc::clone(&self.specs)
+    }
+
+    /// What models are told about the tools there are now.
+    pub(crate) async fn offered(&self) -> Arc<[ToolSpec]> {
+        let offered = self.desks.offered().await;
+        match offered.is_empty() {
+            true => self.specs(),
+            false => self.specs.iter().cloned().chain(offered).collect(),
+        }
+    }
+
+    /// The commands of its extensions.
+    pub(crate) fn guest_commands(&self) -> &Arc<dyn GuestCommands> {
+        self.desks.commands()
     }
 
     /// The tool with this name.
@@ -100,10 +118,15 @@ impl OpenWorkspace {
     /// # Errors
     /// What to tell a model that asks for another one.
     pub(crate) fn tool(&self, name: &str) -> Result<&Arc<dyn Tool>, String> {
-        self.tools.iter().chain(&self.own_tools).find(|tool| tool.spec().name == name).ok_or_else(|| {
-            let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
-            format!("there is no tool `{name}`; there are {}", names.join(", "))
-        })
+        self.tools
+            .iter()
+            .chain(self.desks.tools())
+            .chain(&self.own_tools)
+            .find(|tool| tool.spec().name == name)
+            .ok_or_else(|| {
+                let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
+                format!("there is no tool `{name}`; there are {}", names.join(", "))
+            })
     }
 
     /// The policy as it is now, with what the workspace's own suggestion makes of it.

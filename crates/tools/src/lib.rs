@@ -12,6 +12,7 @@
 
 mod arguments;
 mod call;
+mod desk;
 mod glob;
 mod near_miss;
 mod path;
@@ -24,6 +25,8 @@ use std::sync::Arc;
 
 use loggia_domain::Tool;
 use loggia_tree::Root;
+
+pub use desk::{for_commands, for_messages};
 
 /// The tools for the files below a root.
 pub fn standard(root: Arc<Root>) -> Vec<Arc<dyn Tool>> {

@@ -113,6 +113,7 @@ async fn scene() -> Scene {
         )),
         index: Arc::new(|_| None),
         guests: Arc::new(NoGuests),
+        desks: loggia_engine::Desks::default(),
     };
     let engine = Engine::start(parts, Settings::new(directory.path().join("data"))).await.unwrap();
     let workspace = engine.register_workspace(&root, None).await.unwrap().id;

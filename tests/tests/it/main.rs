@@ -12,6 +12,7 @@ mod commands;
 mod company;
 mod context;
 mod crash;
+mod desks;
 mod ends;
 mod examples;
 mod forks;

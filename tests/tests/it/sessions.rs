@@ -176,6 +176,7 @@ async fn the_engines_own_directories_are_known_by_their_real_paths() {
         runner: Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default())),
         index: Arc::new(|_| None),
         guests: Arc::new(NoGuests),
+        desks: loggia_engine::Desks::default(),
     };
     let engine = Engine::start(parts, Settings::new(link)).await.unwrap();
     let refused = engine.register_workspace(&real, None).await;

@@ -71,6 +71,7 @@ impl House {
             runner: Arc::new(PretendRunner),
             index: Arc::new(|_| None),
             guests: Arc::new(loggia_engine::NoGuests),
+            desks: loggia_engine::Desks::default(),
         };
         let data = directory.path().join("data");
         let engine = Engine::start(parts, loggia_engine::Settings::new(data.clone())).await.unwrap();

@@ -4,7 +4,9 @@
 
 mod access;
 mod daemon;
+mod extensions;
 mod index;
+mod messages;
 mod models;
 mod plugins;
 mod sessions;

@@ -3,7 +3,10 @@
 //! One function for each command. What takes long goes on behind its command, so that the terminal's next one is heard.
 
 mod daemon;
+mod dialogs;
+mod extensions;
 mod help;
+mod messages;
 mod plugins;
 mod questions;
 mod sessions;
@@ -42,6 +45,10 @@ pub(crate) async fn run(door: &Arc<Inner>, guest: &Arc<Guest>, given: &Given, vo
             let name = given.value("PLUGIN").unwrap_or_default();
             return plugins::act(door, guest, verb, name, voice).await;
         }
+        Verb::Extension(verb) => {
+            let (name, command) = (given.value("EXT").unwrap_or_default(), given.value("COMMAND"));
+            return extensions::act(door, guest, verb, name, command, voice).await;
+        }
         Verb::Help => help::help(given.value("COMMAND")),
         Verb::Sessions => sessions::list(door, guest).await,
         Verb::Use => sessions::take(door, guest, given.value("SESSION").unwrap_or_default()).await,
@@ -65,6 +72,14 @@ pub(crate) async fn run(door: &Arc<Inner>, guest: &Arc<Guest>, given: &Given, vo
         Verb::Model => sessions::set_model(door, guest, given.value("MODEL").unwrap_or_default()).await,
         Verb::Policy => daemon::policy(door, guest).await,
         Verb::Plugins => plugins::plugins(door, guest, given.value("PLUGIN")).await,
+        Verb::Extensions => extensions::extensions(door, guest, given.value("EXT")).await,
+        Verb::Message(verb) => messages::act(door, guest, verb, given).await,
+        Verb::Dialogs => dialogs::list(door),
+        Verb::Answer => {
+            let typed = given.value("DIALOG").unwrap_or_default();
+            dialogs::answer(door, guest, typed, given.value("ANSWER")).await
+        }
+        Verb::CloseWindow => dialogs::close(door, guest, given.value("WINDOW").unwrap_or_default()),
         Verb::Tasks => tasks::list(door, guest).await,
         Verb::Workspaces => daemon::workspaces(door).await,
         Verb::Clients => daemon::clients(door, guest).await,

@@ -110,6 +110,19 @@ async fn values(door: &Inner, guest: &Guest, kind: Kind, typed: &str) -> Vec<Can
             let names = door.plugin_names(guest).await;
             plain(typed, names.iter().map(|name| (name.as_str(), "")))
         }
+        Kind::Extension => {
+            let names = door.extension_names(guest).await;
+            plain(typed, names.iter().map(|name| (name.as_str(), "")))
+        }
+        Kind::Dialog => {
+            let (dialogs, _) = door.parts.engine.dialogs().open();
+            dialogs.iter().filter_map(|open| id_candidate(&open.id, typed, &open.guest)).collect()
+        }
+        Kind::Window => {
+            let (_, windows) = door.parts.engine.dialogs().open();
+            windows.iter().filter_map(|open| id_candidate(&open.id, typed, &open.title)).collect()
+        }
+        Kind::Format => plain(typed, [("hl7", ""), ("json", ""), ("yaml", ""), ("toml", "")]),
         Kind::Ending => plain(typed, ENDINGS),
         Kind::Directory => {
             let found = facts::directories(guest, typed).await;

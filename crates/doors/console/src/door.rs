@@ -113,6 +113,7 @@ impl Door {
         inner.spawn(watch::sessions(Arc::clone(&inner)));
         inner.spawn(watch::log(Arc::clone(&inner)));
         inner.spawn(watch::presence(Arc::clone(&inner)));
+        inner.spawn(watch::dialogs(Arc::clone(&inner)));
         server.console().set_interactive(true);
         let end = async {
             stop.cancelled().await;

@@ -56,6 +56,14 @@ impl Inner {
         names.dedup();
         names
     }
+
+    /// The names of the extensions of that workspace. None is started.
+    pub(crate) async fn extension_names(&self, guest: &Guest) -> Vec<String> {
+        let Ok(workspace) = crate::commands::usual(self, guest).await else { return Vec::new() };
+        let Ok(workspace) = self.parts.engine.workspace(workspace).await else { return Vec::new() };
+        let listing = self.parts.engine.extensions().list(workspace).await.unwrap_or_default();
+        listing.extensions.into_iter().map(|extension| extension.name).collect()
+    }
 }
 
 /// A directory somebody named, as an absolute path: what is relative is relative to where their terminal is.

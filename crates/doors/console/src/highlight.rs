@@ -53,7 +53,16 @@ fn styles(words: &[Word]) -> Vec<Style> {
             None => Style::Bad,
             Some(_) if beyond => Style::Bad,
             Some((_, Kind::Number)) => number(&word.text),
-            Some((_, Kind::SessionOrNew | Kind::Question | Kind::Task | Kind::Plugin)) => Style::Name,
+            Some((
+                _,
+                Kind::SessionOrNew
+                | Kind::Question
+                | Kind::Task
+                | Kind::Plugin
+                | Kind::Extension
+                | Kind::Dialog
+                | Kind::Window,
+            )) => Style::Name,
             Some(_) => Style::Value,
         });
     }

@@ -14,6 +14,7 @@
 mod board;
 mod commands;
 mod complete;
+mod dialog;
 mod door;
 mod facts;
 mod follow;

@@ -30,6 +30,12 @@ pub(crate) enum Verb {
     Policy,
     Plugins,
     Plugin(PluginVerb),
+    Extensions,
+    Extension(ExtensionVerb),
+    Message(MessageVerb),
+    Dialogs,
+    Answer,
+    CloseWindow,
     Tasks,
     Task(TaskVerb),
     Workspaces,
@@ -45,6 +51,29 @@ pub(crate) enum PluginVerb {
     Enable,
     Disable,
     Validate,
+}
+
+/// What a command does about an extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExtensionVerb {
+    Run,
+    Logs,
+    Restart,
+    Stop,
+}
+
+/// What a command does about the open message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MessageVerb {
+    Open,
+    Show,
+    Get,
+    Set,
+    Undo,
+    Redo,
+    Save,
+    Validate,
+    Close,
 }
 
 /// What a command does about a task.
@@ -109,6 +138,14 @@ pub(crate) enum Kind {
     Ending,
     /// A plugin.
     Plugin,
+    /// An extension.
+    Extension,
+    /// A dialog that is open.
+    Dialog,
+    /// A window that is open.
+    Window,
+    /// How a message is written.
+    Format,
     /// How much is logged.
     Level,
     /// A directory.

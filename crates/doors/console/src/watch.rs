@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{EventBody, Seq, SessionId};
+use loggia_domain::{EventBody, Seq, SessionId, Timestamp};
+use loggia_engine::dialogs::{Audience, DialogFeed, DialogNews};
 use loggia_engine::{FeedClosed, Subscription, Told};
 
+use crate::dialog;
 use crate::door::Inner;
 use crate::log::{Level, stamped};
 use crate::question;
@@ -35,6 +37,38 @@ pub(crate) async fn presence(door: Arc<Inner>) {
     while there.changed().await.is_ok() {
         let now = there.borrow_and_update().clone();
         door.guests.keep(&now);
+    }
+}
+
+/// Tells what extensions ask and show, while a terminal is there that hears it and can answer.
+pub(crate) async fn dialogs(door: Arc<Inner>) {
+    let mut there = door.console().presence();
+    let mut feed: Option<DialogFeed> = None;
+    loop {
+        let is_heard = there.borrow_and_update().iter().any(|presence| presence.subscribed);
+        match is_heard {
+            false => feed = None,
+            true if feed.is_none() => feed = Some(door.parts.engine.dialogs().listen(Audience::Answers)),
+            true => {}
+        }
+        tokio::select! {
+            changed = there.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+            }
+            happened = next(&mut feed) => {
+                let text = dialog::news(&happened);
+                door.console().broadcast(stamped(Timestamp::now(), Level::INFO, text));
+            }
+        }
+    }
+}
+
+async fn next(feed: &mut Option<DialogFeed>) -> DialogNews {
+    match feed {
+        Some(feed) => feed.next().await,
+        None => std::future::pending().await,
     }
 }
 

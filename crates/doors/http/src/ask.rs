@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use loggia_domain::{SessionId, TaskId, WorkspaceId};
+use loggia_domain::{DocumentId, SessionId, TaskId, WorkspaceId};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error};
 
@@ -26,6 +26,10 @@ pub(crate) struct WorkspacePath(pub(crate) WorkspaceId);
 /// The task a path names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TaskPath(pub(crate) TaskId);
+
+/// The open message a path names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MessagePath(pub(crate) DocumentId);
 
 /// A query, as a type.
 #[derive(Debug)]
@@ -79,6 +83,14 @@ impl<S: Send + Sync> FromRequestParts<S> for TaskPath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         named(parts, state, "task").await.map(Self)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for MessagePath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        named(parts, state, "message").await.map(Self)
     }
 }
 

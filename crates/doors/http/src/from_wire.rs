@@ -9,6 +9,7 @@
 
 mod answer;
 mod context;
+mod dialog;
 mod heard;
 mod hello;
 mod message;
@@ -20,6 +21,7 @@ mod tests;
 
 pub(crate) use answer::answer;
 pub(crate) use context::{Buffer, prompt, update};
+pub(crate) use dialog::{dialog_answer, dialog_named, window_named};
 pub(crate) use heard::Heard;
 pub(crate) use hello::{Greeting, greeting, sorted};
 pub(crate) use message::message;

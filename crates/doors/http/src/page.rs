@@ -53,6 +53,7 @@ const FILES: &[File] = files! {
     "page.css" CSS,
     "main.js" SCRIPT,
     "api.js" SCRIPT,
+    "dialogs.js" SCRIPT,
     "diff.js" SCRIPT,
     "dom.js" SCRIPT,
     "entrance.js" SCRIPT,

@@ -24,6 +24,8 @@ impl Door {
             .merge(workspaces())
             .merge(plugins())
             .merge(tasks())
+            .merge(messages())
+            .merge(extensions())
             .merge(sessions())
             .merge(contract())
             .merge(page::routes())
@@ -102,6 +104,31 @@ fn tasks() -> Router<Arc<Inner>> {
         .route("/v1/tasks/{task_id}/undo", post(rest::tasks::undo))
         .route("/v1/tasks/{task_id}/redo", post(rest::tasks::redo))
         .route("/v1/tasks/{task_id}/override", post(rest::tasks::override_guard))
+}
+
+fn messages() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/v1/messages", get(rest::messages::list).post(rest::messages::open))
+        .route("/v1/messages/schema", get(rest::messages::the_schema))
+        .route("/v1/messages/{message_id}", get(rest::messages::one).delete(rest::messages::close))
+        .route("/v1/messages/{message_id}/text", get(rest::messages::text).put(rest::messages::set_text))
+        .route("/v1/messages/{message_id}/value", get(rest::messages::value))
+        .route("/v1/messages/{message_id}/patch", post(rest::messages::patch))
+        .route("/v1/messages/{message_id}/undo", post(rest::messages::undo))
+        .route("/v1/messages/{message_id}/redo", post(rest::messages::redo))
+        .route("/v1/messages/{message_id}/save", post(rest::messages::save))
+        .route("/v1/messages/{message_id}/validation", get(rest::messages::validate))
+}
+
+fn extensions() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/v1/extensions", get(rest::extensions::list))
+        .route("/v1/extensions/start", post(rest::extensions::start))
+        .route("/v1/extensions/{extension}", get(rest::extensions::one))
+        .route("/v1/extensions/{extension}/logs", get(rest::extensions::logs))
+        .route("/v1/extensions/{extension}/restart", post(rest::extensions::restart))
+        .route("/v1/extensions/{extension}/stop", post(rest::extensions::stop))
+        .route("/v1/extensions/{extension}/run", post(rest::extensions::run))
 }
 
 fn sessions() -> Router<Arc<Inner>> {

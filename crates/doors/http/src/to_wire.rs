@@ -8,6 +8,7 @@
 //! - all messages of one event carry its number, and they are never told apart;
 //! - the reply's text, thinking and a command's output have no number: they pass.
 
+mod dialog;
 mod ends;
 mod error;
 mod journal;
@@ -24,6 +25,7 @@ mod tool;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub(crate) use dialog::{news, unanswered};
 pub(crate) use error::{fault, invalid, refusal};
 pub(crate) use journal::listed;
 pub(crate) use names::COMMAND_PREFIX;

@@ -102,7 +102,7 @@ impl Engine {
     /// # Errors
     /// If there is none, or its directory or its policy cannot be used.
     pub async fn tools(&self, id: WorkspaceId) -> Result<Arc<[ToolSpec]>, EngineError> {
-        Ok(self.shared.open_workspace(id).await?.specs())
+        Ok(self.shared.open_workspace(id).await?.offered().await)
     }
 
     /// What a workspace's policy, or a draft of one, says to a call outside of any session.
@@ -163,9 +163,10 @@ impl Engine {
         };
         match call.run(context).await? {
             ToolEffect::Output(output) => Ok(output),
-            ToolEffect::Edits(_) | ToolEffect::Command(_) | ToolEffect::Plan(_) => {
-                Err(LookError::NoSuchTool(format!("`{tool}` does more than look")))
-            }
+            ToolEffect::Edits(_)
+            | ToolEffect::Command(_)
+            | ToolEffect::GuestCommand(_)
+            | ToolEffect::Plan(_) => Err(LookError::NoSuchTool(format!("`{tool}` does more than look"))),
         }
     }
 

@@ -7,7 +7,7 @@ mod line;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use loggia_domain::{Decision, Demand, Policy, Preset, Risk, Rule};
+use loggia_domain::{Decision, Demand, GuestCommandRequest, Policy, Preset, Risk, Rule};
 
 use super::builtin::{credentials, guarded};
 use super::check::{RuleList, compile};
@@ -95,6 +95,9 @@ impl Judge {
         if let Some(command) = &demand.command {
             law.line(tool, command, &mut parts);
         }
+        if let Some(request) = &demand.guest_command {
+            parts.push(law.guest_command(tool, request));
+        }
         if parts.is_empty() {
             parts.push(law.bare(tool));
         }
@@ -181,6 +184,15 @@ impl Law {
             reason: format!("`{tool}` touches nothing"),
             source: VerdictSource::Builtin,
         })
+    }
+
+    /// A command of an extension. No rule can say what it does: only whether such calls are made at all.
+    fn guest_command(&self, tool: &str, request: &GuestCommandRequest) -> Part {
+        let subject = format!("running the extension command `{}`", shorten(&request.command));
+        let matching = |rule: &CompiledRule| rule.matches_tool(tool) && rule.matches_bare();
+        let preset = preset_for_commands(self.preset);
+        self.by_rules(&subject, Risk::High, preset, matching)
+            .unwrap_or_else(|| self.by_preset(&subject, Risk::High, preset))
     }
 
     /// Any rule that denies, else the first that matches.

@@ -176,7 +176,7 @@ proptest! {
         let judge = judge(Preset::Full, &["git status", "*"]);
         let request = CommandRequest { line, directory, ..CommandRequest::default() };
         let paths = vec![path.clone()];
-        let demand = Demand { reads: paths.clone(), writes: paths.clone(), deletes: paths, command: Some(request) };
+        let demand = Demand { reads: paths.clone(), writes: paths.clone(), deletes: paths, command: Some(request), ..Demand::default() };
         let verdict = judge.judge(&tool, &demand);
         prop_assert!(!verdict.reason.is_empty());
         judge.may_read(&path);

@@ -21,7 +21,7 @@ pub(crate) fn held(verdict: Verdict, restraint: &Restraint, tool: &str, demand: 
     if restraint.without.iter().any(|name| name == tool) {
         return denied(format!("the turn was begun without `{tool}`"));
     }
-    if restraint.reading_only && !only_reads(demand) {
+    if restraint.reading_only && !demand.only_reads() {
         return denied(
             "the turn was begun for reading only: nothing is changed and nothing is run".to_owned(),
         );
@@ -29,13 +29,9 @@ pub(crate) fn held(verdict: Verdict, restraint: &Restraint, tool: &str, demand: 
     verdict
 }
 
-fn only_reads(demand: &Demand) -> bool {
-    demand.writes.is_empty() && demand.deletes.is_empty() && demand.command.is_none()
-}
-
 #[cfg(test)]
 mod tests {
-    use loggia_domain::{CommandRequest, Risk};
+    use loggia_domain::{CommandRequest, GuestCommandRequest, Risk};
 
     use super::*;
 
@@ -55,7 +51,9 @@ mod tests {
         assert_eq!(decided(&held, "read_file", &reads, Decision::Allow), Decision::Allow);
         assert_eq!(decided(&held, "update_plan", &Demand::default(), Decision::Allow), Decision::Allow);
         assert_eq!(decided(&held, "read_file", &reads, Decision::Ask), Decision::Ask);
-        for demand in [&writes, &deletes, &runs] {
+        let later = Demand { unnamed_writes: true, ..Demand::default() };
+        let guest = Demand { guest_command: Some(GuestCommandRequest::default()), ..Demand::default() };
+        for demand in [&writes, &deletes, &runs, &later, &guest] {
             assert_eq!(decided(&held, "t", demand, Decision::Allow), Decision::Deny);
             assert_eq!(decided(&held, "t", demand, Decision::Ask), Decision::Deny);
             assert_eq!(decided(&Restraint::default(), "t", demand, Decision::Allow), Decision::Allow);

@@ -48,8 +48,10 @@ fn wanted(demand: &Demand) -> Option<String> {
     let paths: Vec<String> =
         demand.writes.iter().chain(&demand.deletes).map(|path| format!("`{path}`")).collect();
     let command = demand.command.as_ref().map(|command| format!("`{}`", command.line));
+    let of_guest = demand.guest_command.as_ref().map(|request| format!("`{}`", request.command));
+    let unnamed = demand.unnamed_writes.then(|| "a change of the open message".to_owned());
     match paths.is_empty() {
-        true => command,
+        true => command.or(of_guest).or(unnamed),
         false => Some(paths.join(", ")),
     }
 }

@@ -102,7 +102,7 @@ impl Turn {
                 let reason = ready.verdict.reason.clone();
                 self.end(&ready.open, ToolOutcome::Denied { reason }).await
             }
-            (CallStage::Requested, _) if ready.changes_files() => {
+            (CallStage::Requested, _) if ready.demand.changes_files() => {
                 self.propose(state, judge, ready, None).await
             }
             (CallStage::Requested, Decision::Ask) => {
@@ -123,7 +123,7 @@ impl Turn {
                 let reason = ready.verdict.reason.clone();
                 self.end(&ready.open, ToolOutcome::Denied { reason }).await
             }
-            (CallStage::Decided(approval), _) if ready.open.is_changed && ready.changes_files() => {
+            (CallStage::Decided(approval), _) if ready.open.is_changed && ready.demand.changes_files() => {
                 let clearance = self.clearance(approval).await?;
                 self.propose(state, judge, ready, Some(clearance)).await
             }
@@ -236,6 +236,15 @@ impl Turn {
                 effect => self.carry_out_plain(&open, effect, Instant::now()).await,
             };
         }
+        if demand.guest_command.is_some() {
+            return match prepared.run(context).await {
+                // Only the command that was judged.
+                Ok(ToolEffect::GuestCommand(request)) if Some(&request) == demand.guest_command.as_ref() => {
+                    self.guest_command(&open, request).await
+                }
+                effect => self.carry_out_plain(&open, effect, Instant::now()).await,
+            };
+        }
         self.link
             .record(vec![EventBody::ToolStarted { call: open.call.id, executor: Executor::Server }])
             .await?;
@@ -260,7 +269,7 @@ impl Turn {
                 facts.push(EventBody::PlanChanged { plan });
                 ToolOutcome::Succeeded { output: "The plan is noted.".to_owned() }
             }
-            Ok(ToolEffect::Edits(_) | ToolEffect::Command(_)) => {
+            Ok(ToolEffect::Edits(_) | ToolEffect::Command(_) | ToolEffect::GuestCommand(_)) => {
                 // A tool that wants more than it said is not obeyed.
                 ToolOutcome::Denied { reason: "the tool asked for more than its arguments say".to_owned() }
             }
@@ -312,10 +321,6 @@ impl Ready {
     fn runs_beside_others(&self) -> bool {
         let untouched = self.open.stage == CallStage::Requested;
         untouched && self.verdict.decision == Decision::Allow && self.demand.only_reads()
-    }
-
-    fn changes_files(&self) -> bool {
-        !self.demand.writes.is_empty() || !self.demand.deletes.is_empty()
     }
 }
 

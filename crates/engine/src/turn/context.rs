@@ -62,7 +62,7 @@ impl Turn {
         }
         Ok(ModelRequest {
             messages,
-            tools: self.workspace.specs(),
+            tools: self.workspace.offered().await,
             max_output: None,
             thinking: state.thinking,
         })

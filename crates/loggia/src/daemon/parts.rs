@@ -91,6 +91,7 @@ impl Prepared {
                 runner,
                 index,
                 guests,
+                desks: loggia_engine::Desks::default(),
             },
             engine_settings,
             door_settings: door_settings(settings, places),

@@ -18,6 +18,7 @@ pub use reports::{
 
 use crate::decode::{DecodeError, Plainly, ReadFields, read_type, wrong_shape};
 use crate::message::Message;
+use crate::ui::{DialogResponse, WindowClosed};
 
 /// A message from a client, sorted by its `type`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,6 +40,10 @@ pub enum ClientMessage {
     Cancel(Cancel),
     /// `client.file_changes`
     FileChanges(FileChanges),
+    /// `ui.dialog.response`
+    DialogResponse(DialogResponse),
+    /// `ui.window.closed`
+    WindowClosed(WindowClosed),
 }
 
 impl ClientMessage {
@@ -72,6 +77,12 @@ impl ClientMessage {
             CommandResult::TYPE => fields(text, reader).map(Self::CommandResult),
             Cancel::TYPE => fields(text, reader).map(Self::Cancel),
             FileChanges::TYPE => fields(text, reader).map(Self::FileChanges),
+            DialogResponse::TYPE => {
+                let response: DialogResponse = fields(text, reader)?;
+                response.check().map_err(wrong_shape::<DialogResponse>)?;
+                Ok(Self::DialogResponse(response))
+            }
+            WindowClosed::TYPE => fields(text, reader).map(Self::WindowClosed),
             _ => Err(DecodeError::UnknownType { name }),
         }
     }

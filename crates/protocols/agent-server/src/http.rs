@@ -5,8 +5,10 @@
 
 mod doctor;
 mod endpoint;
+mod extension;
 mod health;
 mod index;
+mod message;
 mod model;
 mod page;
 mod plugin;
@@ -22,8 +24,18 @@ use loggia_jsonrpc::MessageInfo;
 
 pub use doctor::{DoctorCheck, DoctorReport};
 pub use endpoint::{ENDPOINTS, Endpoint, Verb};
+pub use extension::{
+    Extension, ExtensionAbout, ExtensionButton, ExtensionCommand, ExtensionList, ExtensionLog,
+    ExtensionLogEntry, ExtensionParams, ExtensionRun, ExtensionScope, ExtensionState, LogLevel,
+    RunExtensionParams,
+};
 pub use health::{CONTROL_VERSION, CheckState, Health, HealthChecks, HealthStatus};
 pub use index::{ChangesParams, ChangesResult, IndexState, IndexStatus, RejectedChange};
+pub use message::{
+    FieldDataType, FindingSeverity, MessageContent, MessageFinding, MessageFormat, MessageList, MessagePatch,
+    MessageSchema, MessageValidation, MessageValue, OpenMessage, OpenMessageParams, PatchMessageParams,
+    PatchedMessage, RefusedPatch, SaveMessageParams, SchemaField, SetMessageParams,
+};
 pub use model::{
     CurrentModel, ListedModel, ModelAbility, ModelList, ModelPrice, ProviderProblem, TestModelParams,
     TestModelResult,
@@ -127,6 +139,23 @@ bodies! {
     TaskTextParams = "task_text_params" from CLIENT,
     TaskMetadataParams = "task_metadata_params" from CLIENT,
     WorkItemPage = "work_item_page" from SERVER,
+    MessageList = "message_list" from SERVER,
+    OpenMessage = "open_message" from SERVER,
+    OpenMessageParams = "open_message_params" from CLIENT,
+    MessageContent = "message_content" from SERVER,
+    SetMessageParams = "set_message_params" from CLIENT,
+    MessageValue = "message_value" from SERVER,
+    PatchMessageParams = "patch_message_params" from CLIENT,
+    PatchedMessage = "patched_message" from SERVER,
+    SaveMessageParams = "save_message_params" from CLIENT,
+    MessageValidation = "message_validation" from SERVER,
+    MessageSchema = "message_schema" from SERVER,
+    ExtensionList = "extension_list" from SERVER,
+    Extension = "extension" from SERVER,
+    ExtensionParams = "extension_params" from CLIENT,
+    RunExtensionParams = "run_extension_params" from CLIENT,
+    ExtensionRun = "extension_run" from SERVER,
+    ExtensionLog = "extension_log" from SERVER,
 }
 
 bodies! {

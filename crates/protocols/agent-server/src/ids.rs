@@ -44,6 +44,21 @@ pub struct ApprovalId(pub String);
 #[serde(transparent)]
 pub struct TokenId(pub String);
 
+/// A message that is or was open, `doc_…`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct MessageId(pub String);
+
+/// A dialog of an extension, `dlg_…`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct DialogId(pub String);
+
+/// A window of an extension, `win_…`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct WindowId(pub String);
+
 /// What a file held, as `sha256:` and hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]

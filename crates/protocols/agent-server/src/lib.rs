@@ -29,6 +29,7 @@ mod limits;
 mod message;
 mod schema;
 mod server;
+mod ui;
 mod words;
 
 pub use client::{
@@ -45,22 +46,27 @@ pub use error::{AlreadyDecidedDetails, ErrorBody, ErrorCode, InvalidMessageDetai
 pub use http::{
     AbandonTaskParams, AutoTaskParams, BODIES, Budget, CONTROL_VERSION, ChangesParams, ChangesResult,
     CheckState, CommandMode, CreateSessionParams, CreateTokenParams, CreatedToken, CurrentModel, Decision,
-    DoctorCheck, DoctorReport, ENDPOINTS, Endpoint, Event, EventPage, FieldProblem, FinishTaskParams,
-    ForkSessionParams, HardLinks, Health, HealthChecks, HealthStatus, HitKind, IndexState, IndexStatus,
-    InstallPluginParams, ListedModel, ModelAbility, ModelList, ModelPrice, PageCode, PageCodeParams,
-    PageSession, PageSessionParams, PairParams, PairResult, PairStartResult, Plugin, PluginList,
+    DoctorCheck, DoctorReport, ENDPOINTS, Endpoint, Event, EventPage, Extension, ExtensionAbout,
+    ExtensionButton, ExtensionCommand, ExtensionList, ExtensionLog, ExtensionLogEntry, ExtensionParams,
+    ExtensionRun, ExtensionScope, ExtensionState, FieldDataType, FieldProblem, FindingSeverity,
+    FinishTaskParams, ForkSessionParams, HardLinks, Health, HealthChecks, HealthStatus, HitKind, IndexState,
+    IndexStatus, InstallPluginParams, ListedModel, LogLevel, MessageContent, MessageFinding, MessageFormat,
+    MessageList, MessagePatch, MessageSchema, MessageValidation, MessageValue, ModelAbility, ModelList,
+    ModelPrice, OpenMessage, OpenMessageParams, PageCode, PageCodeParams, PageSession, PageSessionParams,
+    PairParams, PairResult, PairStartResult, PatchMessageParams, PatchedMessage, Plugin, PluginList,
     PluginParams, PluginScope, PluginState, PluginType, PluginValidation, PluginVariable, Policy,
     PolicyCheckParams, PolicyCheckResult, PolicyExample, PolicyLimits, PolicyPreset, PolicyRule, Problem,
-    ProblemType, ProviderProblem, RegisterWorkspaceParams, RejectedChange, RenameSessionParams, RiskLevel,
-    STRICT_BODIES, Sandbox, Scope, SearchHit, SearchResult, Session, SessionModel, SessionPage,
-    SessionStatus, StartTaskParams, Task, TaskAgents, TaskBranch, TaskCheckpoint, TaskCost, TaskDelivery,
-    TaskFinish, TaskHeld, TaskLineStep, TaskList, TaskMetadataParams, TaskPlace, TaskQuestion,
-    TaskStepParams, TaskTextParams, TestModelParams, TestModelResult, TokenInfo, TokenList, TrustParams,
-    TrustReport, TrustedSetting, UndoParams, UndoResult, UndoTaskParams, Verb, WorkItem, WorkItemPage,
-    Workspace, WorkspacePage,
+    ProblemType, ProviderProblem, RefusedPatch, RegisterWorkspaceParams, RejectedChange, RenameSessionParams,
+    RiskLevel, RunExtensionParams, STRICT_BODIES, Sandbox, SaveMessageParams, SchemaField, Scope, SearchHit,
+    SearchResult, Session, SessionModel, SessionPage, SessionStatus, SetMessageParams, StartTaskParams, Task,
+    TaskAgents, TaskBranch, TaskCheckpoint, TaskCost, TaskDelivery, TaskFinish, TaskHeld, TaskLineStep,
+    TaskList, TaskMetadataParams, TaskPlace, TaskQuestion, TaskStepParams, TaskTextParams, TestModelParams,
+    TestModelResult, TokenInfo, TokenList, TrustParams, TrustReport, TrustedSetting, UndoParams, UndoResult,
+    UndoTaskParams, Verb, WorkItem, WorkItemPage, Workspace, WorkspacePage,
 };
 pub use ids::{
-    ApprovalId, CommandId, ContentHash, PatchId, Secret, SessionId, Timestamp, TokenId, TurnId, WorkspaceId,
+    ApprovalId, CommandId, ContentHash, DialogId, MessageId, PatchId, Secret, SessionId, Timestamp, TokenId,
+    TurnId, WindowId, WorkspaceId,
 };
 pub use limits::{
     BEARER_SUBPROTOCOL_PREFIX, DEFAULT_PORT, HELLO_DEADLINE, MAX_BODY_BYTES, MAX_HEADER_BYTES,
@@ -76,4 +82,8 @@ pub use server::{
     RetrieveStatus, ServerCapability, ServerHello, ServerInfo, ServerMessage, SessionNotice, SessionState,
     SessionStateUpdate, Stamp, Thinking, Token, TokenUsage, ToolExecute, ToolOutput, ToolRequestApproval,
     ToolStatus, UnknownCapability,
+};
+pub use ui::{
+    DialogButtons, DialogCloseReason, DialogClosed, DialogKind, DialogLevel, DialogRequest, DialogResponse,
+    FileFilter, WindowCloseReason, WindowClosed, WindowOpened,
 };

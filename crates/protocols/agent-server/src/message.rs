@@ -18,6 +18,7 @@ use crate::server::{
     ClientEcho, CommandRequestApproval, MessageFinal, PatchProposed, Plan, RetrieveStatus, ServerHello,
     SessionNotice, SessionStateUpdate, Thinking, Token, ToolExecute, ToolOutput, ToolRequestApproval,
 };
+use crate::ui::{DialogClosed, DialogRequest, DialogResponse, WindowClosed, WindowOpened};
 
 /// The [`MessageInfo::sender`] of what an editor, a browser or a script sends.
 pub const CLIENT: &str = "client";
@@ -64,6 +65,11 @@ messages! {
     ToolOutput from SERVER.from_peers(),
     ClientEcho from SERVER.from_peers(),
     SessionNotice from SERVER.from_peers(),
+    DialogRequest from SERVER.from_peers(),
+    DialogResponse from CLIENT.from_peers(),
+    DialogClosed from SERVER.from_peers(),
+    WindowOpened from SERVER.from_peers(),
+    WindowClosed from SERVER.from_peers(),
 }
 
 const fn row<M: Message>(sender: &'static str) -> MessageInfo {

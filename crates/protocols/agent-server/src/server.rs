@@ -25,6 +25,7 @@ pub use tool::{
 use crate::decode::{DecodeError, read_fields, read_type};
 use crate::error::ServerError;
 use crate::message::Message;
+use crate::ui::{DialogClosed, DialogRequest, WindowClosed, WindowOpened};
 
 /// A message from the server, sorted by its `type`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -60,6 +61,14 @@ pub enum ServerMessage {
     ClientEcho(ClientEcho),
     /// `session.notice`
     SessionNotice(SessionNotice),
+    /// `ui.dialog.request`
+    DialogRequest(DialogRequest),
+    /// `ui.dialog.closed`
+    DialogClosed(DialogClosed),
+    /// `ui.window.opened`
+    WindowOpened(WindowOpened),
+    /// `ui.window.closed`
+    WindowClosed(WindowClosed),
 }
 
 impl ServerMessage {
@@ -85,6 +94,10 @@ impl ServerMessage {
             ToolOutput::TYPE => read_fields(text).map(Self::ToolOutput),
             ClientEcho::TYPE => read_fields(text).map(Self::ClientEcho),
             SessionNotice::TYPE => read_fields(text).map(Self::SessionNotice),
+            DialogRequest::TYPE => read_fields(text).map(Self::DialogRequest),
+            DialogClosed::TYPE => read_fields(text).map(Self::DialogClosed),
+            WindowOpened::TYPE => read_fields(text).map(Self::WindowOpened),
+            WindowClosed::TYPE => read_fields(text).map(Self::WindowClosed),
             _ => Err(DecodeError::UnknownType { name }),
         }
     }

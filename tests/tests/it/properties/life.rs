@@ -63,6 +63,7 @@ impl Life {
             runner: Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default())),
             index: Arc::new(|_| None),
             guests: Arc::new(NoGuests),
+            desks: loggia_engine::Desks::default(),
         };
         let engine = Engine::start(parts, Settings::new(directory.join("data"))).await.unwrap();
         let session = match session {

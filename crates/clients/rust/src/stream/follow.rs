@@ -31,6 +31,7 @@ impl Client {
     }
 
     /// Follows what belongs to no session. Nothing of it is kept, so what happens while the connection is lost is missed.
+    /// One that is able to show `dialogs` is told of all that are open after each [`Heard::Connected`](super::Heard).
     pub fn follow_all(&self) -> Follow {
         Follow::new(self, Which::Global)
     }
@@ -63,6 +64,14 @@ impl Follow {
     /// Able to do exactly this. Without `delta_only` every token comes with the whole reply before it.
     pub fn able_to(mut self, capabilities: impl IntoIterator<Item = ClientCapability>) -> Self {
         self.hello.capabilities = capabilities.into_iter().collect();
+        self
+    }
+
+    /// Able to do this as well.
+    pub fn also_able_to(mut self, capability: ClientCapability) -> Self {
+        if !self.hello.capabilities.contains(&capability) {
+            self.hello.capabilities.push(capability);
+        }
         self
     }
 

@@ -216,7 +216,11 @@ fn durable(message: &ServerMessage) -> Option<Durable<'_>> {
         | ServerMessage::Thinking(_)
         | ServerMessage::Token(_)
         | ServerMessage::SessionState(_)
-        | ServerMessage::ToolOutput(_) => return None,
+        | ServerMessage::ToolOutput(_)
+        | ServerMessage::DialogRequest(_)
+        | ServerMessage::DialogClosed(_)
+        | ServerMessage::WindowOpened(_)
+        | ServerMessage::WindowClosed(_) => return None,
     };
     stamp.seq.map(|seq| Durable { kind, seq, question })
 }

@@ -141,7 +141,14 @@ impl<D: Dial> Pump<D> {
             Ok(message) => {
                 let message = self.place.take(message)?;
                 // What every connection begins with shows nothing: the next may begin, and end, the same way.
-                if !matches!(message, ServerMessage::SessionState(_) | ServerMessage::SessionNotice(_)) {
+                let is_usual = matches!(
+                    message,
+                    ServerMessage::SessionState(_)
+                        | ServerMessage::SessionNotice(_)
+                        | ServerMessage::DialogRequest(_)
+                        | ServerMessage::WindowOpened(_)
+                );
+                if !is_usual {
                     self.backoff.reset();
                 }
                 Some(Heard::Message(message))

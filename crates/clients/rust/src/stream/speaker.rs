@@ -4,8 +4,9 @@
 //! one whose connection is lost while it is on its way is not repeated, because it may have arrived.
 
 use loggia_protocol_agent_server::{
-    ApprovalId, ApprovalResponse, Cancel, ClientMessage, CommandResult, ContextUpdate, EditorContext,
-    FileChange, FileChanges, MAX_MESSAGE_BYTES, PatchApplyResult, UserMessage,
+    ApprovalId, ApprovalResponse, Cancel, ClientMessage, CommandResult, ContextUpdate, DialogId,
+    DialogResponse, EditorContext, FileChange, FileChanges, MAX_MESSAGE_BYTES, PatchApplyResult, UserMessage,
+    WindowClosed, WindowId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -59,6 +60,9 @@ impl Speaker {
         match message {
             ClientMessage::Hello(_) => return Err(NotSent::Hello),
             ClientMessage::ApprovalResponse(response) => {
+                response.check().map_err(|field| NotSent::Invalid(field.to_string()))?;
+            }
+            ClientMessage::DialogResponse(response) => {
                 response.check().map_err(|field| NotSent::Invalid(field.to_string()))?;
             }
             _ => {}
@@ -122,6 +126,34 @@ impl Speaker {
     /// As [`say`](Self::say).
     pub async fn answer(&self, response: ApprovalResponse) -> Result<(), NotSent> {
         self.say(&ClientMessage::ApprovalResponse(response)).await
+    }
+
+    /// Answers a dialog of an extension, on the stream that belongs to no session.
+    ///
+    /// # Errors
+    /// As [`say`](Self::say).
+    pub async fn answer_dialog(&self, response: DialogResponse) -> Result<(), NotSent> {
+        self.say(&ClientMessage::DialogResponse(response)).await
+    }
+
+    /// Closes a dialog of an extension without an answer.
+    ///
+    /// # Errors
+    /// As [`say`](Self::say).
+    pub async fn cancel_dialog(&self, dialog: DialogId) -> Result<(), NotSent> {
+        let (acknowledged, confirmed, paths) = (None, None, None);
+        let cancelled = Some(true);
+        self.answer_dialog(DialogResponse { dialog_id: dialog, acknowledged, confirmed, paths, cancelled })
+            .await
+    }
+
+    /// Tells that somebody closed a window of an extension.
+    ///
+    /// # Errors
+    /// As [`say`](Self::say).
+    pub async fn close_window(&self, window: WindowId) -> Result<(), NotSent> {
+        self.say(&ClientMessage::WindowClosed(WindowClosed { window_id: window, reason: None, by: None }))
+            .await
     }
 
     /// Stops the running turn.

@@ -5,9 +5,9 @@ use std::path::Path;
 use loggia_client::{Browse, Client, Error, Page};
 use loggia_protocol_agent_server::{
     ChangesParams, CreateSessionParams, CreateTokenParams, CurrentModel, ENDPOINTS, Endpoint,
-    ForkSessionParams, HitKind, PageCodeParams, PairParams, PolicyCheckParams, RegisterWorkspaceParams,
-    RenameSessionParams, Scope, SessionId, SessionModel, TestModelParams, TokenId, UndoParams, Verb,
-    WorkspaceId,
+    ForkSessionParams, HitKind, MessageFormat, MessageId, PageCodeParams, PairParams, PatchMessageParams,
+    PolicyCheckParams, RegisterWorkspaceParams, RenameSessionParams, Scope, SessionId, SessionModel,
+    TestModelParams, TokenId, UndoParams, Verb, WorkspaceId,
 };
 
 use crate::play::{Play, Request};
@@ -17,6 +17,9 @@ const TASK: &str = "1a2b/..";
 
 /// A plugin whose name must not lead elsewhere.
 const PLUGIN: &str = "../link";
+
+/// An extension whose name must not lead elsewhere.
+const EXTENSION: &str = "../demo";
 
 /// Endpoints without a method, and why.
 const WITHOUT: &[(&str, &str)] = &[
@@ -121,6 +124,12 @@ async fn call(client: &Client, endpoint: &Endpoint) -> Option<Result<(), Error>>
         (_, path) if path.starts_with("/v1/plugins") => {
             return plugin_call(client, endpoint, &workspace).await;
         }
+        (_, path) if path.starts_with("/v1/messages") => {
+            return message_call(client, endpoint, &workspace).await;
+        }
+        (_, path) if path.starts_with("/v1/extensions") => {
+            return extension_call(client, endpoint, &workspace).await;
+        }
         (Verb::Get, "/v1/models") => client.models().await.map(drop),
         (Verb::Get, "/v1/models/current") => client.current_model().await.map(drop),
         (Verb::Put, "/v1/models/current") => {
@@ -197,6 +206,64 @@ async fn plugin_call(
     })
 }
 
+/// The method of an endpoint about messages.
+async fn message_call(
+    client: &Client,
+    endpoint: &Endpoint,
+    workspace: &WorkspaceId,
+) -> Option<Result<(), Error>> {
+    let id = MessageId("doc/1".to_owned());
+    Some(match (endpoint.verb, endpoint.path.strip_prefix("/v1/messages")?) {
+        (Verb::Get, "") => client.messages(Some(workspace)).await.map(drop),
+        (Verb::Post, "") => client.open_message(&read("open_message_params")).await.map(drop),
+        (Verb::Get, "/schema") => client.message_schema(workspace).await.map(drop),
+        (Verb::Get, "/{message_id}") => client.message(&id).await.map(drop),
+        (Verb::Delete, "/{message_id}") => client.close_message(&id).await,
+        (Verb::Get, "/{message_id}/text") => {
+            client.message_text(&id, Some(&MessageFormat::Json)).await.map(drop)
+        }
+        (Verb::Put, "/{message_id}/text") => {
+            client.set_message(&id, &read("set_message_params")).await.map(drop)
+        }
+        (Verb::Get, "/{message_id}/value") => client.message_value(&id, "PID.5 1").await.map(drop),
+        (Verb::Post, "/{message_id}/patch") => {
+            let params: PatchMessageParams = read("patch_message_params");
+            client.patch_message(&id, params.patches).await.map(drop)
+        }
+        (Verb::Post, "/{message_id}/undo") => client.undo_message(&id).await.map(drop),
+        (Verb::Post, "/{message_id}/redo") => client.redo_message(&id).await.map(drop),
+        (Verb::Post, "/{message_id}/save") => {
+            client.save_message(&id, &read("save_message_params")).await.map(drop)
+        }
+        (Verb::Get, "/{message_id}/validation") => client.validate_message(&id).await.map(drop),
+        _ => return None,
+    })
+}
+
+/// The method of an endpoint about extensions.
+async fn extension_call(
+    client: &Client,
+    endpoint: &Endpoint,
+    workspace: &WorkspaceId,
+) -> Option<Result<(), Error>> {
+    Some(match (endpoint.verb, endpoint.path.strip_prefix("/v1/extensions")?) {
+        (Verb::Get, "") => client.extensions(workspace).await.map(drop),
+        (Verb::Post, "/start") => client.start_extensions(&read("extension_params")).await.map(drop),
+        (Verb::Get, "/{extension}") => client.extension(EXTENSION, workspace).await.map(drop),
+        (Verb::Get, "/{extension}/logs") => client.extension_log(EXTENSION, workspace).await.map(drop),
+        (Verb::Post, "/{extension}/restart") => {
+            client.restart_extension(EXTENSION, &read("extension_params")).await.map(drop)
+        }
+        (Verb::Post, "/{extension}/stop") => {
+            client.stop_extension(EXTENSION, &read("extension_params")).await.map(drop)
+        }
+        (Verb::Post, "/{extension}/run") => {
+            client.run_extension(EXTENSION, &read("run_extension_params")).await.map(drop)
+        }
+        _ => return None,
+    })
+}
+
 async fn export(client: &Client, session: &SessionId) -> Result<(), Error> {
     let mut export = client.export_session(session).await?;
     let mut text = Vec::new();
@@ -222,6 +289,8 @@ fn filled(endpoint: &Endpoint) -> String {
         .replace("{token_id}", "tok%3A1")
         .replace("{task_id}", "1a2b%2F..")
         .replace("{plugin}", "..%2Flink")
+        .replace("{message_id}", "doc%2F1")
+        .replace("{extension}", "..%2Fdemo")
         .replace("{name}", "client.hello");
     format!("{method} {path}")
 }
@@ -275,6 +344,10 @@ async fn every_endpoint_has_a_method_that_asks_for_it() {
             (Verb::Get, "/v1/tasks/browse") => {
                 "workspace_id=ws%2F1&reference=link%3A&tag=a%2Cb&limit=5&cursor=a%3Db"
             }
+            (Verb::Get, "/v1/messages" | "/v1/messages/schema") => "workspace_id=ws%2F1",
+            (Verb::Get, path) if path.starts_with("/v1/extensions") => "workspace_id=ws%2F1",
+            (Verb::Get, "/v1/messages/{message_id}/text") => "format=json",
+            (Verb::Get, "/v1/messages/{message_id}/value") => "path=PID.5%201",
             (Verb::Get, path) if path.ends_with("/events") => "after=7&limit=9",
             (Verb::Get, path) if path.ends_with("/search") => "q=a%20b&kind=symbol",
             (Verb::WebSocket, path) if path.contains("session") => "after=3",

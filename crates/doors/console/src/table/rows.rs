@@ -4,7 +4,7 @@
 
 use loggia_domain::Role;
 
-use super::{Argument, Command, Kind, Need, PluginVerb, TaskVerb, Verb};
+use super::{Argument, Command, ExtensionVerb, Kind, MessageVerb, Need, PluginVerb, TaskVerb, Verb};
 
 const fn one(name: &'static str, kind: Kind) -> Argument {
     Argument { name, kind, need: Need::One }
@@ -26,6 +26,10 @@ const TASK_AND_TEXT: &[Argument] = &[TASK, rest("TEXT", Need::Rest)];
 const TASK_AND_NUMBER: &[Argument] = &[TASK, maybe("N", Kind::Number)];
 const SCHEME: &[Argument] = &[one("SCHEME", Kind::Text)];
 const PLUGIN: &[Argument] = &[one("PLUGIN", Kind::Plugin)];
+const EXTENSION: &[Argument] = &[one("EXT", Kind::Extension)];
+const FILE: &[Argument] = &[one("FILE", Kind::Text)];
+const MAYBE_FILE: &[Argument] = &[maybe("FILE", Kind::Text)];
+const PATH: &[Argument] = &[one("PATH", Kind::Text)];
 
 /// A command about a task.
 const fn task(
@@ -41,6 +45,27 @@ const fn task(
 /// A command about a plugin. All of them have code run, or no longer.
 const fn plugin(name: &'static [&'static str], verb: PluginVerb, help: &'static str) -> Command {
     Command { name, arguments: PLUGIN, help, more: "", scope: Role::Admin, verb: Verb::Plugin(verb) }
+}
+
+/// A command about an extension.
+const fn extension(
+    name: &'static [&'static str],
+    scope: Role,
+    verb: ExtensionVerb,
+    help: &'static str,
+) -> Command {
+    Command { name, arguments: EXTENSION, help, more: "", scope, verb: Verb::Extension(verb) }
+}
+
+/// A command about the open message.
+const fn message(
+    name: &'static [&'static str],
+    arguments: &'static [Argument],
+    scope: Role,
+    verb: MessageVerb,
+    help: &'static str,
+) -> Command {
+    Command { name, arguments, help, more: "", scope, verb: Verb::Message(verb) }
 }
 
 /// Every command, in the order `help` shows them.
@@ -190,6 +215,93 @@ pub(crate) const COMMANDS: &[Command] = &[
     plugin(&["plugin", "enable"], PluginVerb::Enable, "let a plugin run in that workspace"),
     plugin(&["plugin", "disable"], PluginVerb::Disable, "let a plugin run there no longer"),
     plugin(&["plugin", "validate"], PluginVerb::Validate, "try whether a plugin starts and answers"),
+    Command {
+        name: &["extensions"],
+        arguments: &[maybe("EXT", Kind::Extension)],
+        help: "list the extensions of the workspace of the session in use, or show one",
+        more: "None is started by looking.",
+        scope: Role::Watch,
+        verb: Verb::Extensions,
+    },
+    Command {
+        name: &["ext", "run"],
+        arguments: &[one("EXT", Kind::Extension), one("COMMAND", Kind::Text)],
+        help: "run a command of an extension",
+        more: "What it asks meanwhile is told here, and `answer` answers it.",
+        scope: Role::Drive,
+        verb: Verb::Extension(ExtensionVerb::Run),
+    },
+    extension(&["ext", "logs"], Role::Watch, ExtensionVerb::Logs, "show what an extension said last"),
+    extension(
+        &["ext", "restart"],
+        Role::Admin,
+        ExtensionVerb::Restart,
+        "stop an extension and start it again, or start it",
+    ),
+    extension(&["ext", "stop"], Role::Admin, ExtensionVerb::Stop, "stop an extension"),
+    message(
+        &["message", "open"],
+        FILE,
+        Role::Drive,
+        MessageVerb::Open,
+        "open a file as the message that extensions and agents work on",
+    ),
+    message(
+        &["message", "show"],
+        &[maybe("FORMAT", Kind::Format)],
+        Role::Watch,
+        MessageVerb::Show,
+        "show the open message, as it is written or as hl7, json, yaml or toml",
+    ),
+    message(&["message", "get"], PATH, Role::Watch, MessageVerb::Get, "show what stands at a place in it"),
+    message(
+        &["message", "set"],
+        &[one("PATH", Kind::Text), rest("VALUE", Need::MaybeRest)],
+        Role::Drive,
+        MessageVerb::Set,
+        "put something there; without VALUE the place is cleared",
+    ),
+    message(&["message", "undo"], &[], Role::Drive, MessageVerb::Undo, "take the last change back"),
+    message(&["message", "redo"], &[], Role::Drive, MessageVerb::Redo, "make it again"),
+    message(
+        &["message", "save"],
+        MAYBE_FILE,
+        Role::Drive,
+        MessageVerb::Save,
+        "write it to its file, or to another one",
+    ),
+    message(
+        &["message", "validate"],
+        &[],
+        Role::Watch,
+        MessageVerb::Validate,
+        "show what is doubtful about it",
+    ),
+    message(&["message", "close"], &[], Role::Drive, MessageVerb::Close, "close it, if all of it is saved"),
+    Command {
+        name: &["dialogs"],
+        arguments: &[],
+        help: "list what extensions ask and show",
+        more: "",
+        scope: Role::Watch,
+        verb: Verb::Dialogs,
+    },
+    Command {
+        name: &["answer"],
+        arguments: &[one("DIALOG", Kind::Dialog), rest("ANSWER", Need::MaybeRest)],
+        help: "answer what an extension asks",
+        more: "ANSWER is yes or no, a path, several of them in quotes where they hold spaces, or cancel. Paths are relative to the workspace.",
+        scope: Role::Drive,
+        verb: Verb::Answer,
+    },
+    Command {
+        name: &["window", "close"],
+        arguments: &[one("WINDOW", Kind::Window)],
+        help: "close a window of an extension",
+        more: "",
+        scope: Role::Drive,
+        verb: Verb::CloseWindow,
+    },
     Command {
         name: &["tasks"],
         arguments: &[],

@@ -4,6 +4,7 @@
 mod bounds;
 mod commands;
 mod completing;
+mod extensions;
 mod plugins;
 mod questions;
 mod sessions;

@@ -62,6 +62,7 @@ pub(super) const LINES: &str = "application/x-ndjson";
 pub(super) const WORKSPACE_ID: &str = "^ws_[0-9a-f]{32}$";
 pub(super) const SESSION_ID: &str = "^ses_[0-9a-f]{32}$";
 pub(super) const TASK_ID: &str = "^[0-9a-f]{8}$";
+pub(super) const MESSAGE_ID: &str = "^doc_[0-9a-f]{32}$";
 pub(super) const TOKEN_ID: &str = "^tok_[0-9a-f]{32}$";
 
 const LIMIT: Query = query("limit", "How many at most; the server may give fewer.", Holds::Number(1));
@@ -78,6 +79,14 @@ const STATUS: Query = query("status", "Only items that are so far.", Holds::Text
 const TAG: Query = query("tag", "Only items with these words, with commas between them.", Holds::Text(1));
 const WORDS: Query = query("q", "What to look for.", Holds::Text(1)).needed();
 const KIND: Query = query("kind", "How to look.", Holds::Words(&["symbol", "text", "vector"]));
+const UNSAVED: Query =
+    query("unsaved", "What becomes of changes that are not saved.", Holds::Words(&["keep", "discard"]));
+const FORMAT: Query = query(
+    "format",
+    "How to write it; as it is written otherwise.",
+    Holds::Words(&["hl7", "json", "yaml", "toml"]),
+);
+const PLACE: Query = query("path", "The place, as a path into the message.", Holds::Text(1)).needed();
 const IF_MATCH: Query =
     query("If-Match", "The revision that was changed, as its `ETag`, or `*` for any.", Holds::Revision);
 
@@ -205,6 +214,41 @@ pub(super) const FACTS: &[Facts] = &[
     post("/v1/tasks/{task_id}/undo", "undoTask", "Goes back by some checkpoints").optional_body(),
     post("/v1/tasks/{task_id}/redo", "redoTask", "Goes forth again").optional_body(),
     post("/v1/tasks/{task_id}/override", "overrideTask", "Goes past the guard that holds a task back"),
+    get("/v1/messages", "listMessages", "The messages that are open").query(&[OF_WORKSPACE]).bad(&[404]),
+    post("/v1/messages", "openMessage", "Opens a message in the place of the one that is open")
+        .good(&[201])
+        .bad(&[404, 409]),
+    get("/v1/messages/schema", "getMessageSchema", "What is known about the segments of messages")
+        .query(&[HERE])
+        .bad(&[404]),
+    get("/v1/messages/{message_id}", "getMessage", "A message that is open"),
+    delete("/v1/messages/{message_id}", "closeMessage", "Closes a message")
+        .good(&[204])
+        .query(&[UNSAVED])
+        .bad(&[409]),
+    get("/v1/messages/{message_id}/text", "readMessage", "A whole message").query(&[FORMAT]).bad(&[422]),
+    put("/v1/messages/{message_id}/text", "setMessage", "Puts another text in a message's place").bad(&[409]),
+    get("/v1/messages/{message_id}/value", "getMessageValue", "What stands at a place").query(&[PLACE]),
+    post("/v1/messages/{message_id}/patch", "patchMessage", "Changes single places"),
+    post("/v1/messages/{message_id}/undo", "undoMessage", "Takes the last step back"),
+    post("/v1/messages/{message_id}/redo", "redoMessage", "Makes a step again that was taken back"),
+    post("/v1/messages/{message_id}/save", "saveMessage", "Writes a message to its file, or to another")
+        .optional_body(),
+    get("/v1/messages/{message_id}/validation", "validateMessage", "What is doubtful about a message"),
+    get("/v1/extensions", "listExtensions", "A workspace's extensions; none is started")
+        .query(&[HERE])
+        .bad(&[404, 409, 503]),
+    post("/v1/extensions/start", "startExtensions", "Starts those that are to run and do not")
+        .bad(&[404, 409]),
+    get("/v1/extensions/{extension}", "getExtension", "An extension").query(&[HERE]).bad(&[409, 503]),
+    get("/v1/extensions/{extension}/logs", "getExtensionLog", "What an extension said last")
+        .query(&[HERE])
+        .bad(&[409, 503]),
+    post("/v1/extensions/{extension}/restart", "restartExtension", "Stops an extension and starts it again")
+        .bad(&[409]),
+    post("/v1/extensions/{extension}/stop", "stopExtension", "Stops an extension").bad(&[409]),
+    post("/v1/extensions/{extension}/run", "runExtensionCommand", "Runs a command of an extension")
+        .bad(&[409]),
     post("/v1/pair/start", "startPairing", "A code to type into a new client"),
     post("/v1/pair", "pair", "Trades a code for a token").bad(&[409]),
     post("/v1/page/code", "createPageCode", "A code with which a browser can open the page").optional_body(),

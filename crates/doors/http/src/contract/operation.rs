@@ -15,7 +15,7 @@ use utoipa::openapi::{
 };
 
 use super::TOKEN;
-use super::facts::{Facts, Holds, Query, SESSION_ID, TASK_ID, TOKEN_ID, WORKSPACE_ID};
+use super::facts::{Facts, Holds, MESSAGE_ID, Query, SESSION_ID, TASK_ID, TOKEN_ID, WORKSPACE_ID};
 use crate::page;
 
 const JSON: &str = "application/json";
@@ -194,7 +194,8 @@ fn path_parameters(path: &str) -> impl Iterator<Item = Parameter> {
             "token_id" => id(TOKEN_ID),
             "file" => words(page::names()),
             "task_id" => id(TASK_ID),
-            "plugin" => string().min_length(Some(1)).build().into(),
+            "message_id" => id(MESSAGE_ID),
+            "plugin" | "extension" => string().min_length(Some(1)).build().into(),
             _ => words(SCHEMAS.iter().map(|row| row.name)),
         };
         ParameterBuilder::new()

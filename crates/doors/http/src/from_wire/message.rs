@@ -5,6 +5,7 @@
 use loggia_jsonrpc::FieldError;
 use loggia_protocol_agent_server::{
     CLIENT, ClientMessage, DecodeError, ErrorBody, InvalidMessageDetails, MESSAGES, Message, ReadFields,
+    WindowClosed,
 };
 use serde::de::IgnoredAny;
 
@@ -37,8 +38,9 @@ fn complaint(text: &str, error: &DecodeError) -> ErrorBody {
             (format!("not JSON: {why}"), format!("one JSON object; this is none: {why}"))
         }
         DecodeError::UnknownType { name } => {
-            let known: Vec<&str> =
-                MESSAGES.iter().filter(|row| row.sender == CLIENT).map(|row| row.name).collect();
+            let clients = MESSAGES.iter().filter(|row| row.sender == CLIENT).map(|row| row.name);
+            // Both sides send it.
+            let known: Vec<&str> = clients.chain([WindowClosed::TYPE]).collect();
             let (name, hint) = (nearest::start(name), nearest::hint(name, &known));
             (
                 format!("unknown message type `{name}`; {hint}"),

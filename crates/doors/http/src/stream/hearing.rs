@@ -83,6 +83,9 @@ impl<'a> Hearing<'a> {
             ClientMessage::CommandResult(result) => self.intend(command_report(result)?).await,
             ClientMessage::Cancel(cancel) => self.intend(Intent::Cancel { reason: cancel.reason }).await,
             ClientMessage::FileChanges(changes) => self.files(changes).await,
+            ClientMessage::DialogResponse(_) | ClientMessage::WindowClosed(_) => {
+                Err(invalid("/type", "what is about this session: dialogs and windows are for `/v1/stream`"))
+            }
         }
     }
 

@@ -1,10 +1,10 @@
 //! Every endpoint of the protocol's table is served, and only to those it is for.
 
-use loggia_protocol_agent_server::{ENDPOINTS, Endpoint, Scope, Verb};
-
 use crate::rest_plugins::Shelf;
 use crate::rest_tasks;
 use crate::support::{Answer, House};
+use loggia_engine::dialogs::DialogSettings;
+use loggia_protocol_agent_server::{ENDPOINTS, Endpoint, Scope, Verb};
 
 fn method(endpoint: &Endpoint) -> &'static str {
     match endpoint.verb {
@@ -33,10 +33,33 @@ async fn address(house: &House, endpoint: &Endpoint) -> String {
         };
         path = path.replace("/v1/tasks/{task_id}", &task);
     }
+    if path.contains("{message_id}") {
+        let there = house.get("/v1/messages").await.ok(200).json();
+        let id = match there["messages"][0]["message_id"].as_str() {
+            Some(id) => id.to_owned(),
+            None => {
+                let body =
+                    format!(r#"{{"workspace_id":"{}","path":"src/main.rs"}}"#, house.world.workspace.id);
+                let opened = house.ask("POST", "/v1/messages", &body).await.ok(201).json();
+                opened["message_id"].as_str().unwrap().to_owned()
+            }
+        };
+        path = path.replace("{message_id}", &id);
+    }
+    if path.ends_with("/value") {
+        path.push_str("?path=A");
+    }
+    let is_asked_of_one = path.starts_with("/v1/extensions") || path == "/v1/messages/schema";
+    if is_asked_of_one && endpoint.verb == Verb::Get {
+        path = format!("{path}?workspace_id={}", house.world.workspace.id);
+    }
     if path.ends_with("/browse") {
         path = format!("{path}?workspace_id={}&reference=link", house.world.workspace.id);
     }
-    path.replace("{plugin}", "link").replace("{name}", "health").replace("{file}", "main.js")
+    path.replace("{plugin}", "link")
+        .replace("{extension}", "demo")
+        .replace("{name}", "health")
+        .replace("{file}", "main.js")
 }
 
 async fn ask(house: &House, endpoint: &Endpoint, token: Option<&str>) -> Answer {
@@ -47,7 +70,11 @@ async fn ask(house: &House, endpoint: &Endpoint, token: Option<&str>) -> Answer 
 
 #[tokio::test]
 async fn every_endpoint_is_served_and_its_scope_enforced() {
-    let house = rest_tasks::house_with(|builder| builder.plugins(Shelf::new()), "").await;
+    let house = rest_tasks::house_with(
+        |builder| builder.plugins(Shelf::new()).world(|world| world.desks(DialogSettings::default())),
+        "",
+    )
+    .await;
     let tokens = [
         (Scope::Read, house.token("read").await),
         (Scope::Drive, house.token("drive").await),

@@ -40,9 +40,13 @@ fn objects(value: &Value, here: &str, found: &mut Vec<String>) {
 
 async fn ask(house: &House, endpoint: &Endpoint, session: &str, body: &str) -> Answer {
     let workspace = house.world.workspace.id.to_string();
-    // Of bodies is told before anybody looks for a task or a plugin.
+    // Of bodies is told before anybody looks for a task, a plugin, a message or an extension.
     let path = endpoint.path.replace("{workspace_id}", &workspace).replace("{session_id}", session);
-    let path = path.replace("{task_id}", "00000000").replace("{plugin}", "nothing");
+    let path = path
+        .replace("{task_id}", "00000000")
+        .replace("{plugin}", "nothing")
+        .replace("{extension}", "nothing");
+    let path = path.replace("{message_id}", "doc_00000000000000000000000000000000");
     let method = if endpoint.verb == Verb::Put { "PUT" } else { "POST" };
     house.ask(method, &path, body).await
 }

@@ -29,7 +29,7 @@ const BAD: &[(&str, &str, &str)] = &[
         "/type",
         "a message that a client sends, not `server.hello`; there are `client.hello`, `client.user_message`, \
          `client.context_update`, `client.approval_response`, `client.patch_apply_result`, `client.command_result`, \
-         `client.cancel`, `client.file_changes`",
+         `client.cancel`, `client.file_changes`, `ui.dialog.response`, `ui.window.closed`",
     ),
     (r#"{"type":"client.user_message"}"#, "", "`message` is missing"),
     (

@@ -81,7 +81,18 @@ pub(crate) async fn world_with(
         std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
         std::fs::write(root.join(path), content).unwrap();
     }
-    World::start(directory, script, timing, index).await
+    World::start(directory, script, timing, index, loggia_engine::Desks::default()).await
+}
+
+/// A server with a desk and extensions that are pretended.
+pub(crate) async fn world_with_desks(files: &[(&str, &str)]) -> World {
+    let directory = TempDir::with_prefix("loggia-http-").unwrap();
+    let root = directory.path().join("work");
+    std::fs::create_dir(&root).unwrap();
+    for (path, content) in files {
+        std::fs::write(root.join(path), content).unwrap();
+    }
+    World::start(directory, "", Timing::default(), None, loggia_tests::Desks::whole()).await
 }
 
 impl World {
@@ -90,6 +101,7 @@ impl World {
         script: &str,
         timing: Timing,
         index: Option<Arc<dyn CodeIndex>>,
+        desks: loggia_engine::Desks,
     ) -> Self {
         let model = Arc::new(ScriptedModel::new(Script::parse(script).unwrap()));
         let catalogue = Arc::new(ScriptedCatalogue::single(Arc::clone(&model)));
@@ -106,6 +118,7 @@ impl World {
             runner: Arc::new(PretendRunner),
             index: Arc::new(move |_| found.clone()),
             guests: Arc::new(loggia_engine::NoGuests),
+            desks,
         };
         let finder = Arc::clone(&parts.index);
         let data = directory.path().join("data");
@@ -135,7 +148,7 @@ impl World {
         let Self { directory, index, engine, door, serving, .. } = self;
         // What is not taken out here would live, and hold the store, until the end of this function.
         drop((engine, door, serving));
-        Self::start(directory, script, Timing::default(), index).await
+        Self::start(directory, script, Timing::default(), index, loggia_engine::Desks::default()).await
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -59,6 +59,47 @@ fn presets_say_what_is_free() {
 }
 
 #[test]
+fn commands_of_extensions_are_judged_like_commands_and_by_the_tools_name() {
+    let runs = || Demand {
+        guest_command: Some(loggia_domain::GuestCommandRequest {
+            command: "demo/go".to_owned(),
+            ..Default::default()
+        }),
+        ..Demand::default()
+    };
+    let presets =
+        [(Preset::ReadOnly, Deny), (Preset::Ask, Ask), (Preset::AutoEdit, Ask), (Preset::Full, Allow)];
+    for (preset, decision) in presets {
+        let verdict = judge_with(Vec::new(), preset).judge("extension_command", &runs());
+        assert_eq!(verdict.decision, decision, "{preset:?}");
+        assert!(verdict.reason.contains("`demo/go`"), "{}", verdict.reason);
+    }
+    let rule = |tool: &str, decision| Rule {
+        tool: Some(tool.to_owned()),
+        path: None,
+        command: None,
+        decision,
+        risk: None,
+        reason: None,
+        examples: Vec::new(),
+    };
+    for (rules, preset, decision) in [
+        (vec![rule("extension_command", Allow)], Preset::Ask, Allow),
+        (vec![rule("extension_*", Allow), rule("*", Deny)], Preset::Full, Deny),
+        (vec![rule("run_command", Allow)], Preset::Ask, Ask),
+        // A rule about shell commands says nothing about these.
+        (vec![Rule { command: Some("demo/go".to_owned()), ..rule("*", Allow) }], Preset::Ask, Ask),
+        (vec![path_rule("**", Allow)], Preset::Ask, Ask),
+    ] {
+        assert_eq!(
+            judge_with(rules.clone(), preset).judge("extension_command", &runs()).decision,
+            decision,
+            "{rules:?}"
+        );
+    }
+}
+
+#[test]
 fn any_denial_wins_then_the_first_match_then_the_preset() {
     let rules = vec![
         path_rule("src/**", Allow),

@@ -43,5 +43,7 @@ open_words! {
         Queue = "queue",
         /// Wants tokens without the text so far.
         DeltaOnly = "delta_only",
+        /// Shows dialogs and windows of extensions, on the stream that belongs to no session.
+        Dialogs = "dialogs",
     }
 }

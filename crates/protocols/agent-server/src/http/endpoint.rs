@@ -103,6 +103,35 @@ pub const ENDPOINTS: &[Endpoint] = &[
     post("/v1/tasks/{task_id}/undo", DRIVE).takes("undo_task_params").answers("task").added(),
     post("/v1/tasks/{task_id}/redo", DRIVE).takes("undo_params").answers("task").added(),
     post("/v1/tasks/{task_id}/override", ADMIN).answers("task").added(),
+    get("/v1/messages", READ).answers("message_list").added(),
+    post("/v1/messages", DRIVE).takes("open_message_params").answers("open_message").added(),
+    get("/v1/messages/schema", READ).answers("message_schema").added(),
+    get("/v1/messages/{message_id}", READ).answers("open_message").added(),
+    delete("/v1/messages/{message_id}", DRIVE).added(),
+    get("/v1/messages/{message_id}/text", READ).answers("message_content").added(),
+    put("/v1/messages/{message_id}/text", DRIVE).takes("set_message_params").answers("open_message").added(),
+    get("/v1/messages/{message_id}/value", READ).answers("message_value").added(),
+    post("/v1/messages/{message_id}/patch", DRIVE)
+        .takes("patch_message_params")
+        .answers("patched_message")
+        .added(),
+    post("/v1/messages/{message_id}/undo", DRIVE).answers("open_message").added(),
+    post("/v1/messages/{message_id}/redo", DRIVE).answers("open_message").added(),
+    post("/v1/messages/{message_id}/save", DRIVE)
+        .takes("save_message_params")
+        .answers("open_message")
+        .added(),
+    get("/v1/messages/{message_id}/validation", READ).answers("message_validation").added(),
+    get("/v1/extensions", READ).answers("extension_list").added(),
+    post("/v1/extensions/start", ADMIN).takes("extension_params").answers("extension_list").added(),
+    get("/v1/extensions/{extension}", READ).answers("extension").added(),
+    get("/v1/extensions/{extension}/logs", READ).answers("extension_log").added(),
+    post("/v1/extensions/{extension}/restart", ADMIN).takes("extension_params").answers("extension").added(),
+    post("/v1/extensions/{extension}/stop", ADMIN).takes("extension_params").answers("extension").added(),
+    post("/v1/extensions/{extension}/run", DRIVE)
+        .takes("run_extension_params")
+        .answers("extension_run")
+        .added(),
     post("/v1/pair/start", ADMIN).answers("pair_start_result").added(),
     post("/v1/pair", READ).open().takes("pair_params").answers("pair_result").added(),
     post("/v1/page/code", ADMIN).takes("page_code_params").answers("page_code").added(),

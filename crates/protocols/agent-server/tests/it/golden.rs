@@ -82,9 +82,21 @@ fn a_table_row_refuses_another_type() {
 fn the_table_lists_both_sides_and_marks_what_is_ours() {
     let ours: Vec<_> =
         MESSAGES.iter().filter(|row| row.origin == Origin::Peers).map(|row| row.name).collect();
-    assert_eq!(ours, ["tool.output", "client.echo", "session.notice"]);
-    assert_eq!(MESSAGES.iter().filter(|row| row.sender == CLIENT).count(), 8);
-    assert_eq!(MESSAGES.len(), 23);
+    assert_eq!(
+        ours,
+        [
+            "tool.output",
+            "client.echo",
+            "session.notice",
+            "ui.dialog.request",
+            "ui.dialog.response",
+            "ui.dialog.closed",
+            "ui.window.opened",
+            "ui.window.closed"
+        ]
+    );
+    assert_eq!(MESSAGES.iter().filter(|row| row.sender == CLIENT).count(), 9);
+    assert_eq!(MESSAGES.len(), 28);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 // The page: who is here, and what is shown.
 
 import { ask } from "./api.js";
+import { DialogsView } from "./dialogs.js";
 import { append, el, fill } from "./dom.js";
 import { entrance, ownName, trade } from "./entrance.js";
 import { ListView } from "./list.js";
@@ -11,6 +12,7 @@ const app = document.getElementById("app");
 let me = null;
 let sessions = null;
 let session = null;
+let dialogs = null;
 
 /** The code in the address, if any. It is taken out at once: it is good once, and no history shall keep it. */
 function codeFromAddress() {
@@ -46,8 +48,21 @@ async function enter(why) {
   }
   const refused = () => shut("This browser is no longer let in.");
   sessions = new ListView(me, { open: (id) => (location.hash = `#/session/${id}`), refused, leave });
-  fill(app, el("div", { class: "house" }, sessions.node));
+  dialogs?.close();
+  dialogs = new DialogsView(me, { refused: stillLetIn });
+  fill(app, el("div", { class: "house" }, sessions.node), dialogs.node);
   route();
+}
+
+/** Whether it is worth trying again, after a stream that was refused. */
+async function stillLetIn() {
+  try {
+    await ask("GET", "/v1/page/session");
+    return true;
+  } catch (error) {
+    if (error.status === 401) shut("This browser is no longer let in.");
+    return error.status !== 401;
+  }
 }
 
 /** Shows what the address names. */
@@ -85,7 +100,8 @@ function route() {
 function shut(why) {
   session?.close();
   sessions?.close();
-  [me, sessions, session] = [null, null, null];
+  dialogs?.close();
+  [me, sessions, session, dialogs] = [null, null, null, null];
   document.title = "Loggia";
   fill(app, entrance(why, () => enter("")));
   app.querySelector("input")?.focus();

@@ -1,4 +1,5 @@
 // A session's stream: a WebSocket that is opened again when it is lost, after the last event that was heard whole.
+// Without a session, the stream of what belongs to none.
 
 /** The first pause before another try, and the longest. */
 const FIRST_PAUSE_MS = 400;
@@ -53,14 +54,14 @@ export class Stream {
     this.state("connecting", "Connecting…");
     const after = this.place();
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const path = `/v1/sessions/${encodeURIComponent(this.session)}/stream?after=${after}`;
+    const path = this.session ? `/v1/sessions/${encodeURIComponent(this.session)}/stream?after=${after}` : "/v1/stream";
     const socket = new WebSocket(`${scheme}//${location.host}${path}`, ["loggia.v1"]);
     this.socket = socket;
     let opened = false;
     socket.addEventListener("open", () => {
       opened = true;
       this.begin(after);
-      const capabilities = ["delta_only", "queue"];
+      const capabilities = this.session ? ["delta_only", "queue"] : ["dialogs"];
       this.send({ type: "client.hello", client_info: { name: this.name, version: "1", capabilities } });
     });
     socket.addEventListener("message", ({ data }) => {
