@@ -79,8 +79,14 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     // Plugins of other people: fills the domain's traits from their processes. JSON-RPC's crate for its values alone.
     product("loggia-plugins", &["loggia-domain", "loggia-jsonrpc", "loggia-protocol-mehrhof", "loggia-wire"]),
-    // For authors of plugins: the other side of the protocol, for any host.
+    // Extensions of other people: serves what they ask from the domain's traits, and offers their commands.
+    product(
+        "loggia-extensions",
+        &["loggia-domain", "loggia-jsonrpc", "loggia-protocol-hermes", "loggia-wire"],
+    ),
+    // For authors of plugins and of extensions: the other side of the protocol, for any host.
     product("loggia-plugin-kit", &["loggia-jsonrpc", "loggia-protocol-mehrhof"]),
+    product("loggia-extension-kit", &["loggia-jsonrpc", "loggia-protocol-hermes"]),
     // Knows the protocol and nothing of the server: what it can do, every other client can.
     product("loggia-client", &["loggia-protocol-agent-server", "loggia-wire"]),
     // What people see in a terminal, as a client like any other: of the http door, and of consoles.
