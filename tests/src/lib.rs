@@ -6,6 +6,7 @@
 mod agents;
 pub mod crash;
 mod desks;
+mod extensions;
 mod guests;
 mod layer;
 pub mod load;
@@ -17,7 +18,8 @@ mod transcript;
 mod world;
 
 pub use agents::{Act, FakeAgent, FakeGuests};
-pub use desks::{Desks, PretendDesk, PretendExtensions};
+pub use desks::{Desks, PretendDesk};
+pub use extensions::PretendExtensions;
 pub use guests::{PretendGuests, PretendHook, PretendProvider, item};
 pub use layer::{Between, Disk, Layer, Write};
 pub use player::{Player, client, preview, prompt, queued};

@@ -16,7 +16,7 @@ pub use workflow::{
 
 use std::sync::Arc;
 
-use crate::{BoxFuture, Workspace};
+use crate::{BoxFuture, TaskAgents, Workspace};
 
 /// Finds the guests of workspaces. Finding starts none of them.
 pub trait GuestFinder: Send + Sync + 'static {
@@ -35,6 +35,10 @@ pub struct Guests {
     pub hooks: Vec<Arc<dyn WorkflowHook>>,
     /// Agents that are there and may not run.
     pub barred: Vec<BarredAgent>,
+    /// Places that tasks come from that are there and may not run.
+    pub barred_providers: Vec<BarredProvider>,
+    /// Those of the agents that the workspace's own files name for the steps of tasks.
+    pub named: TaskAgents,
 }
 
 /// An agent that is there and may not run.
@@ -46,6 +50,17 @@ pub struct BarredAgent {
     pub why: String,
 }
 
+/// A place that tasks come from that is there and may not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BarredProvider {
+    /// What people enable it by.
+    pub plugin: String,
+    /// Schemes of its references.
+    pub schemes: Vec<String>,
+    /// Why, and what lets it, in words.
+    pub why: String,
+}
+
 impl std::fmt::Debug for Guests {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Guests")
@@ -53,6 +68,8 @@ impl std::fmt::Debug for Guests {
             .field("providers", &self.providers.len())
             .field("hooks", &self.hooks.len())
             .field("barred", &self.barred)
+            .field("barred_providers", &self.barred_providers)
+            .field("named", &self.named)
             .finish()
     }
 }

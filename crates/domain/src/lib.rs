@@ -53,10 +53,10 @@ pub use extension::{
 };
 pub use finding::{Finding, FindingLevel};
 pub use guest::{
-    AgentBackend, AgentPart, AgentRequest, AgentRun, AgentStream, BarredAgent, CallResults, GuestCall,
-    GuestError, GuestFinder, Guests, Occasion, Proposal, Proposed, ProviderAbility, StepMoment, StepPlace,
-    TaskProvider, Verdict, WorkItem, WorkQuery, WorkflowEffect, WorkflowGuard, WorkflowHook, WorkflowParts,
-    WorkflowStep,
+    AgentBackend, AgentPart, AgentRequest, AgentRun, AgentStream, BarredAgent, BarredProvider, CallResults,
+    GuestCall, GuestError, GuestFinder, Guests, Occasion, Proposal, Proposed, ProviderAbility, StepMoment,
+    StepPlace, TaskProvider, Verdict, WorkItem, WorkQuery, WorkflowEffect, WorkflowGuard, WorkflowHook,
+    WorkflowParts, WorkflowStep,
 };
 pub use id::{
     ApprovalId, BatchId, CallId, CheckpointId, ClientId, DialogId, DocumentId, IdError, MessageId, PatchId,

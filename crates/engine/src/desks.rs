@@ -10,11 +10,13 @@ use loggia_domain::{
     BoxFuture, CommandDone, Decision, Demand, ExtensionDesk, ExtensionDeskError, ExtensionState,
     GuestCommand, GuestCommands, GuestError, MessageDesk, Tool, ToolSpec, Workspace, WorkspaceId,
 };
+use loggia_tree::TreePath;
 
 use crate::Engine;
 use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::policy::VerdictSource;
+use crate::workspace::blocking;
 
 impl Engine {
     /// The desk with a workspace's open message, if it has one.
@@ -32,6 +34,28 @@ impl Engine {
     /// # Errors
     /// If there is no such workspace, or its policy cannot be read.
     pub async fn check_message_file(
+        &self,
+        workspace: WorkspaceId,
+        access: MessageAccess,
+        path: &str,
+    ) -> Result<Result<(), String>, EngineError> {
+        if let Err(why) = self.judge_message_file(workspace, access, path).await? {
+            return Ok(Err(why));
+        }
+        // A link inside the workspace may lead to a file with rules of its own.
+        let root = self.shared.open_workspace(workspace).await?.root();
+        let typed = path.to_owned();
+        let real = blocking(move || {
+            let path = TreePath::parse(&typed).map_err(|error| error.to_string())?;
+            root.real_path_of(&path).map_err(|error| error.to_string())
+        });
+        match real.await {
+            Ok(real) => self.judge_message_file(workspace, access, real.as_str()).await,
+            Err(why) => Ok(Err(why)),
+        }
+    }
+
+    async fn judge_message_file(
         &self,
         workspace: WorkspaceId,
         access: MessageAccess,

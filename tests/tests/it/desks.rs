@@ -123,7 +123,7 @@ async fn a_patched_message_is_asked_about_applied_and_undone_like_any_file() {
     };
     assert_eq!((tool.as_str(), patches.len()), ("message_patch", 1));
     let patch = &state.proposed[&patches[0]];
-    assert_eq!((patch.path.as_str(), patch.rationale.as_str()), ("a.hl7", "a typo"));
+    assert_eq!((patch.path.as_str(), patch.rationale.as_str()), ("a.hl7", "a typo (`NAME` = `ROE`)"));
     assert_eq!(world.read("a.hl7"), "ID=1\nNAME=DOE\n");
     alice.decide(approval, ApprovalScope::All).await.unwrap();
     alice.until_done().await;

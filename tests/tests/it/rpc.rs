@@ -142,8 +142,10 @@ async fn an_abort_ends_a_command_that_does_not() {
     assert_eq!(client.call("abort", json!({})).await, json!({"success": true}));
     let heard = client.until("turnEnd").await;
     let names: Vec<&str> = heard.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["hook.postTool", "toolEnd", "hook.stop", "hook.postResponse", "turnEnd"]);
-    assert_eq!(heard.last().unwrap().1["reason"], "aborted");
+    let tool_then_turn = ["hook.postTool", "toolEnd", "hook.stop", "hook.postResponse"];
+    assert_eq!(names, [tool_then_turn.as_slice(), &["messageStart", "messageEnd", "turnEnd"]].concat());
+    assert_eq!(heard[5].1["aborted"], true);
+    assert_eq!(heard[6].1["reason"], "aborted");
 }
 
 /// Two clients of one door and one of another see the same turn; any of them answers.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{JsonText, TaskAgents};
-use loggia_engine::tasks::{StartTask, TaskPlace};
+use loggia_domain::{BoxFuture, GuestError, GuestFinder, Guests, JsonText, Model, TaskAgents, Workspace};
+use loggia_engine::tasks::{StartTask, StepRequest, TaskPlace};
 use loggia_tests::{PretendProvider, item};
 
 use crate::guest_agents_plugin::Hosted;
@@ -23,6 +23,33 @@ async fn a_plugin_is_told_the_task_and_the_step_it_works_for() {
     let view = plan(&tasks, view.id).await.unwrap();
     let said = &view.task.specifications[0];
     assert!(said.starts_with(&format!("I was asked for {} in planning: ", view.id)), "{said}");
+    hosted.plugins.stop().await;
+}
+
+/// Guests of a workspace whose own files name who does tasks.
+struct Naming(Arc<dyn GuestFinder>);
+
+impl GuestFinder for Naming {
+    fn guests(&self, workspace: Workspace) -> BoxFuture<'_, Result<Guests, GuestError>> {
+        let guests = self.0.guests(workspace);
+        Box::pin(async { Ok(Guests { named: by_helper(), ..guests.await? }) })
+    }
+}
+
+#[tokio::test]
+async fn whom_the_workspaces_own_files_name_does_the_steps_that_nobody_else_is_named_for() {
+    let hosted = Hosted::new();
+    let guests = Arc::new(Naming(hosted.finder()));
+    let script = "[[reply]]\nparts = [{ text = \"# By the model\" }]\n";
+    let world = in_repository().guests(guests).start(script).await;
+    let tasks = world.engine.tasks();
+    let view = tasks.start(request(&world), alice()).await.unwrap();
+    let view = plan(&tasks, view.id).await.unwrap();
+    let said = &view.task.specifications[0];
+    assert!(said.starts_with(&format!("I was asked for {} in planning: ", view.id)), "{said}");
+    let request = StepRequest { agent: Some(world.model.info().name.0.clone()) };
+    let view = tasks.plan(view.id, request, alice()).await.unwrap().wait().await.unwrap();
+    assert_eq!(view.task.specifications[1].trim(), "# By the model", "a flag counts more");
     hosted.plugins.stop().await;
 }
 

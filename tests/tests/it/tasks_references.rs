@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::{BoxFuture, GuestError, GuestFinder, Guests, Workspace};
+use loggia_domain::{BarredProvider, BoxFuture, GuestError, GuestFinder, Guests, WorkQuery, Workspace};
 use loggia_engine::tasks::{StartTask, TaskPlace};
 use loggia_plugins::{HostSettings, Limits, Place, Plugins, Scope};
-use loggia_tests::{PretendProvider, item};
+use loggia_tests::{PretendGuests, PretendProvider, item};
 use loggia_wire::child::Keeper;
 use tempfile::TempDir;
 use tokio::sync::Barrier;
@@ -130,6 +130,62 @@ async fn a_reference_finds_its_provider_by_scheme_else_by_asking() {
     assert_eq!(brings("https:PROJ-123").await.as_deref(), Ok("b"), "the highest who says yes");
     let nobody = brings("https://x").await.unwrap_err();
     assert!(nobody.starts_with("nobody knows `https:`; there are `jira:`, `link:`, `late:`"), "{nobody}");
+    hosted.plugins.stop().await;
+}
+
+#[tokio::test]
+async fn a_scheme_of_a_plugin_that_may_not_run_is_told_with_what_lets_it() {
+    let why = "it is not enabled here; `loggia plugin enable quick` turns it on".to_owned();
+    let quick = BarredProvider { plugin: "quick".to_owned(), schemes: vec!["qk".to_owned()], why };
+    let barred_providers = vec![quick];
+    let guests = Arc::new(PretendGuests(Guests { barred_providers, ..Guests::default() }));
+    let world = world().guests(guests).start("").await;
+    let tasks = world.engine.tasks();
+    let start = async |reference: &str| {
+        let start = StartTask { reference: reference.to_owned(), place: TaskPlace::Here, ..request(&world) };
+        tasks.start(start, alice()).await.unwrap_err()
+    };
+    let refused = start("qk:1").await;
+    let words = refused.to_string();
+    assert!(words.ends_with("the plugin `quick` has it and may not run: it is not enabled here; `loggia plugin enable quick` turns it on"), "{words}");
+    assert_eq!(refused.hint().unwrap(), "do that, and start the task again");
+    let refused = start("https://x/1").await;
+    assert!(refused.to_string().contains("not asked were `quick`, which may not run"), "{refused}");
+    assert!(refused.hint().unwrap().contains("`loggia plugin list`"));
+    let refused = tasks.browse(request(&world).workspace, "qk", Default::default()).await.unwrap_err();
+    assert!(refused.to_string().contains("the plugin `quick` has it"), "{refused}");
+}
+
+#[tokio::test]
+async fn what_a_provider_can_do_is_asked_of_itself_and_not_of_its_manifest() {
+    // Their manifests declare nothing.
+    let hosted =
+        Hosted::new(&[("a", "jira", 10, PLAYER, ""), ("b", "none", 10, PLAYER, ", \"capabilities:-:read\"")]);
+    let world = world().guests(hosted.finder()).start("").await;
+    let tasks = world.engine.tasks();
+    let query = WorkQuery { limit: 2, ..WorkQuery::default() };
+    let workspace = request(&world).workspace;
+    let page = tasks.browse(workspace, "jira", query.clone()).await.unwrap();
+    assert_eq!(page.items.len(), 2);
+    let refused = tasks.browse(workspace, "none", query).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the provider `b` cannot list items");
+    assert!(refused.hint().unwrap().contains("loggia task start"));
+    hosted.plugins.stop().await;
+}
+
+#[tokio::test]
+async fn a_snapshot_that_fails_is_told_to_people_and_not_to_agents() {
+    let hosted = Hosted::new(&[("a", "jira", 10, PLAYER, ", \"die:provider.snapshot\"")]);
+    let script = "[[reply]]\nexpect = \"Implement feature\"\nparts = [{ text = \"# Plan\" }]\n";
+    let world = world().guests(hosted.finder()).start(script).await;
+    let tasks = world.engine.tasks();
+    let reference = "jira:PROJ-123".to_owned();
+    let start = StartTask { reference, place: TaskPlace::Here, ..request(&world) };
+    let view = tasks.start(start, alice()).await.unwrap();
+    assert!(view.task.notes[0].text.contains("dying in provider.snapshot"), "{:?}", view.task.notes);
+    tasks.plan(view.id, Default::default(), alice()).await.unwrap().wait().await.unwrap();
+    let told = format!("{:?}", world.model.requests());
+    assert!(told.contains("Full description") && !told.contains("dying in"), "{told}");
     hosted.plugins.stop().await;
 }
 

@@ -1,7 +1,7 @@
 //! Commands that were given, and what they say.
 //!
-//! What always holds: commands are given in the order they were typed; nobody who types waits for a server that does not
-//! take them.
+//! What always holds: commands are given in the order they were typed, in the form that their server is made for; nobody who
+//! types waits for a server that does not take them.
 
 use loggia_endermux_io::client::Said;
 use loggia_endermux_io::{Client, RequestError, extras};
@@ -81,6 +81,27 @@ pub(super) fn has_results(client: &Client) -> bool {
     client.selected().capabilities.contains_key(extras::RESULT)
 }
 
+/// A line as it is sent, if it is.
+pub(super) fn as_sent<'l>(line: &'l str, client: &Client) -> Option<&'l str> {
+    if has_results(client) { Some(as_typed(line)) } else { trimmed(line) }
+}
+
+/// For servers of ours: as it was typed, since to some programs spaces mean something, and so does an empty line. One space
+/// alone before it only keeps it out of the history.
+fn as_typed(line: &str) -> &str {
+    let line = line.trim_end_matches(['\r', '\n']);
+    match line.strip_prefix(' ') {
+        Some(rest) if !rest.is_empty() && !rest.starts_with(char::is_whitespace) => rest,
+        _ => line,
+    }
+}
+
+/// For all others: as existing clients send it, which their servers are made for. To a game server a space at the end is a part
+/// of the command that it does not understand.
+fn trimmed(line: &str) -> Option<&str> {
+    Some(line.trim()).filter(|line| !line.is_empty())
+}
+
 async fn give(
     client: &Client,
     command: &str,
@@ -116,4 +137,34 @@ async fn give(
         }
     });
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_sent_as_it_was_typed_but_for_the_space_that_hides_it() {
+        for (typed, sent) in [
+            ("say hi", "say hi"),
+            (" say hi", "say hi"),
+            ("    print(i)  ", "    print(i)  "),
+            ("\tindented", "\tindented"),
+            (" ", " "),
+            ("", ""),
+            ("\n", ""),
+            ("from a pipe\r\n", "from a pipe"),
+        ] {
+            assert_eq!(as_typed(typed), sent, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn other_servers_get_lines_without_spaces_around_them_and_no_empty_ones() {
+        for (typed, sent) in
+            [("  list \r\n", Some("list")), ("say  hi", Some("say  hi")), (" \n", None), ("", None)]
+        {
+            assert_eq!(trimmed(typed), sent, "{typed:?}");
+        }
+    }
 }

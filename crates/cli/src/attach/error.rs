@@ -67,11 +67,19 @@ impl ConsoleError {
         matches!(self, Self::Refused(_))
     }
 
+    /// Whether nobody can ever listen there: no socket can have such a path.
+    pub(super) fn is_hopeless(&self) -> bool {
+        matches!(self, Self::Absent { source, .. } if source.kind() == io::ErrorKind::InvalidInput)
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Absent { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 "only whoever runs the server may connect: be that user, or ask them"
+            }
+            Self::Absent { .. } if self.is_hopeless() => {
+                "a socket's path has at most 100 bytes or a few more: name a shorter one, such as a link to its directory"
             }
             Self::Absent { .. } => {
                 "start the server, or name its socket with `-s SOCKET`; without `-s` it is Loggia's own, which is started"

@@ -11,12 +11,12 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::commands::has_results;
+use super::commands::{as_sent, has_results};
 use super::error::ConsoleError;
 use super::filter::Sieve;
 use super::input::stdin_lines;
 use super::lines::{Lines, one_line, plain};
-use super::view::{as_sent, offer};
+use super::view::offer;
 use super::{Attach, Attached};
 use crate::paint::{ERROR, WARNING};
 use crate::{CliError, Interrupts, Terminal};
@@ -117,10 +117,7 @@ impl<'s> Shot<'s> {
         let mut ended = Attached::Done;
         let mut is_open = false;
         while let Some(command) = source.next().await {
-            let command = as_sent(&command);
-            if command.is_empty() {
-                continue;
-            }
+            let Some(command) = as_sent(&command, &shot.client) else { continue };
             if !std::mem::replace(&mut is_open, true) {
                 shot.until_open().await?;
             }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::commands::{Commands, Told};
+use super::commands::{Commands, Told, as_sent};
 use super::complete::{Desk, Remote};
 use super::error::ConsoleError;
 use super::face::{self, Above, Face};
@@ -182,7 +182,7 @@ impl<'v> View<'v> {
                 }
             };
             match typed {
-                Typed::Line(text) => self.typed(as_sent(&text))?,
+                Typed::Line(text) => self.typed(&text)?,
                 Typed::Interrupted if self.state() == State::Waiting => return Ok(Attached::Done),
                 Typed::Interrupted => self.aside("Ctrl-D leaves.")?,
                 Typed::Ended if matches!(self.face, Face::Above(_)) => return Ok(Attached::Done),
@@ -236,19 +236,19 @@ impl<'v> View<'v> {
     }
 
     /// Sends a line, or tells why not.
-    fn typed(&mut self, line: &str) -> Result<(), CliError> {
-        if line.is_empty() {
-            return Ok(());
-        }
+    fn typed(&mut self, text: &str) -> Result<(), CliError> {
         self.shared.desk.forget();
         let client = self.client.borrow().clone();
         match (self.state(), client) {
             (State::Open, Some(client)) => {
-                if !self.commands.give(client, line.to_owned()) {
+                let Some(line) = as_sent(text, &client).map(str::to_owned) else { return Ok(()) };
+                if !self.commands.give(client, line) {
                     self.aside("The server does not take what was sent before; the line was not sent.")?;
                 }
                 Ok(())
             }
+            // Nothing was to be sent.
+            _ if text.trim().is_empty() => Ok(()),
             (State::Closed, Some(_)) => {
                 self.aside("The server takes no commands now; the line was not sent.")
             }
@@ -297,7 +297,7 @@ impl<'v> View<'v> {
             .parent()
             .is_none_or(|parent| parent.as_os_str().is_empty() || parent.is_dir());
         let error = ConsoleError::of_connecting(error, &self.options.socket);
-        if !has_place {
+        if !has_place || error.is_hopeless() {
             return Err(CliError::Console(error));
         }
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -362,35 +362,5 @@ impl<'v> View<'v> {
         }
         let text = self.paint.text(ASIDE, text).into_owned();
         self.face.aside(&text).map_err(CliError::Output)
-    }
-}
-
-/// A line as it is sent: as it was typed, since to some programs spaces mean something. One space alone before it only
-/// keeps it out of the history.
-pub(super) fn as_sent(line: &str) -> &str {
-    let line = line.trim_end_matches(['\r', '\n']);
-    match line.strip_prefix(' ') {
-        Some(rest) if !rest.is_empty() && !rest.starts_with(char::is_whitespace) => rest,
-        _ => line,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_sent_as_it_was_typed_but_for_the_space_that_hides_it() {
-        for (typed, sent) in [
-            ("say hi", "say hi"),
-            (" say hi", "say hi"),
-            ("    print(i)  ", "    print(i)  "),
-            ("\tindented", "\tindented"),
-            (" ", " "),
-            ("", ""),
-            ("from a pipe\r\n", "from a pipe"),
-        ] {
-            assert_eq!(as_sent(typed), sent, "{typed:?}");
-        }
     }
 }

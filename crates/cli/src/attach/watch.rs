@@ -3,6 +3,7 @@
 //! Knows the file's directory, and nothing of who listens. What always holds: a change is noticed at once where the system
 //! tells, and within [`TICK`] elsewhere.
 
+use std::fs::Metadata;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -30,8 +31,9 @@ pub(super) struct Watch {
     told: Option<Told>,
 }
 
-/// Which file it is; another one under the same name is another one.
-pub(super) type Identity = Option<(u64, u64)>;
+/// Which file it is; another one under the same name is another one. Numbers of files are given again, so that of a socket that
+/// was made in the place of another is often the same: the time tells them apart.
+pub(super) type Identity = Option<(u64, u64, (i64, i64))>;
 
 /// What a thread tells that waits for the system to tell.
 #[derive(Debug)]
@@ -50,7 +52,8 @@ impl Watch {
 
     /// The file that is there now.
     pub(super) fn identity(&self) -> Identity {
-        self.path.metadata().ok().map(|found| (found.dev(), found.ino()))
+        let of = |found: Metadata| (found.dev(), found.ino(), (found.ctime(), found.ctime_nsec()));
+        self.path.metadata().ok().map(of)
     }
 
     /// Waits until the file is another one than this, or is there, or is gone.
@@ -104,7 +107,11 @@ fn hear(queue: &OwnedFd, woken: &OwnedFd) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
 
     #[tokio::test]
     async fn a_file_that_comes_goes_and_is_replaced_is_noticed() {
@@ -124,6 +131,24 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         watch.until_not(second).await;
         assert_eq!(watch.identity(), None);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_made_again_with_the_same_number_is_another_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, other) = (directory.path().join("console.sock"), directory.path().join("other"));
+        std::fs::write(&path, "").unwrap();
+        let watch = Watch::new(&path);
+        let first = watch.identity();
+        std::fs::hard_link(&path, &other).unwrap();
+        // The system's clock for files goes on in steps.
+        let began = Instant::now();
+        while watch.identity() == first && began.elapsed() < PATIENCE {
+            std::fs::remove_file(&path).unwrap();
+            std::fs::hard_link(&other, &path).unwrap();
+        }
+        assert_eq!(watch.identity().map(|found| found.1), first.map(|found| found.1));
+        assert!(tokio::time::timeout(PATIENCE, watch.until_not(first)).await.is_ok(), "it was not noticed");
     }
 
     #[tokio::test(start_paused = true)]

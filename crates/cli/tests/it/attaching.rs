@@ -27,7 +27,7 @@ async fn each_piped_line_is_a_command_and_the_first_failure_counts() {
     let options = Attach { piped: true, ..place.options() };
     let (ended, screen) =
         run(options, FILES, &["print one\n", "\n", "exit 4\n", "exit 5\n", "print two"]).await;
-    assert_eq!((ended.as_str(), screen.out().as_str()), ("Failed(4)", "one\ntwo\n"));
+    assert_eq!((ended.as_str(), screen.out().as_str()), ("Failed(4)", "one\n(empty)\ntwo\n"));
 }
 
 #[tokio::test]
@@ -92,9 +92,14 @@ async fn nobody_there_is_told_with_what_to_do() {
     assert!(ended.starts_with("nobody listens on `") && ended.contains(" | start the server"), "{ended}");
     // Where there is no place for anybody, nobody is waited for.
     let nowhere = directory.path().join("none/console.sock");
-    let staying = Staying::start(Attach { socket: nowhere, commands: Vec::new(), ..options });
+    let staying = Staying::start(Attach { socket: nowhere, commands: Vec::new(), ..options.clone() });
     let ended = staying.ended.await.unwrap();
     assert!(ended.starts_with("nobody listens on `"), "{ended}");
+    // Nor where the name is too long for anybody.
+    let too_long = directory.path().join("x".repeat(120));
+    let staying = Staying::start(Attach { socket: too_long, commands: Vec::new(), ..options });
+    let ended = staying.ended.await.unwrap();
+    assert!(ended.contains(" | a socket's path has at most 100 bytes"), "{ended}");
 }
 
 #[tokio::test]
@@ -175,6 +180,25 @@ async fn logs_and_answers_come_in_and_what_was_logged_before_as_well() {
         "{}",
         screen.err()
     );
+}
+
+#[tokio::test]
+async fn an_empty_line_is_sent_where_it_may_mean_something() {
+    let place = Place::new().await;
+    let staying = Staying::start(place.options());
+    place.until_subscribed(1).await;
+    staying.says("print before").await;
+    staying.screen.until("before\n").await;
+    staying.says("\n").await;
+    staying.screen.until("(empty)\n").await;
+    // There is nothing to say about an empty line that was not sent.
+    place.console().set_interactive(false);
+    staying.screen.until("The server takes no commands now.\n").await;
+    staying.says("\n").await;
+    staying.says("print never").await;
+    staying.screen.until("the line was not sent.").await;
+    let (_, screen) = staying.leaves().await;
+    assert_eq!(screen.err().matches("the line was not sent.").count(), 1, "{}", screen.err());
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::house::PATIENCE;
 use crate::screen::{Screen, Setting};
 
 /// Does what commands say: `print X` tells the caller X, `much` tells more than 9 MiB, `say X` logs X, `exit N` ends with that
-/// status, `fail` fails, `wait` waits for [`Talker::go_on`].
+/// status, `fail` fails, `wait` waits for [`Talker::go_on`]. An empty one is told.
 #[derive(Default)]
 pub(crate) struct Talker {
     pub(crate) console: OnceLock<Console>,
@@ -26,6 +26,7 @@ impl Host for Talker {
         let (word, rest) = command.split_once(' ').unwrap_or((&command, ""));
         let gone = |gone: loggia_endermux_io::server::Gone| HostError::Failed(gone.to_string());
         match word {
+            "" => output.print("(empty)\n").await.map_err(gone)?,
             "print" => output.print(&format!("{rest}\n")).await.map_err(gone)?,
             "parts" => {
                 for part in ["one, ", "still one\n", "two"] {

@@ -113,6 +113,19 @@ async fn a_server_without_results_is_listened_to_until_it_is_silent() {
     serving.await.unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_without_results_gets_lines_as_existing_clients_send_them() {
+    let place = Place::new();
+    let options = Attach { piped: true, ..place.options(&[]) };
+    let serving = tokio::spawn(serve(place.listener, async |command: &str, stream: &mut UnixStream| {
+        log(stream, &format!("{command:?}\n")).await;
+        Then::GoesOn
+    }));
+    let (ended, screen) = run(options, FILES, &["  list \n", "\n", " \n", "say  hi"]).await;
+    assert_eq!((ended.as_str(), screen.out().as_str()), ("Done", "\"list\"\n\"say  hi\"\n"));
+    serving.await.unwrap();
+}
+
 /// What comes of commands for a server that ends at `stop`.
 async fn stopped(commands: &[&str]) -> (String, String) {
     let place = Place::new();

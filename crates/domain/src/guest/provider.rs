@@ -17,6 +17,11 @@ pub trait TaskProvider: Send + Sync + 'static {
     /// Whether it can do something beyond fetching, as far as is known now.
     fn can(&self, ability: ProviderAbility) -> bool;
 
+    /// Gets ready, so that [`TaskProvider::can`] tells for sure what it can do.
+    fn ready(&self) -> BoxFuture<'_, Result<(), GuestError>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Whether a reference is one of its own.
     fn claims(&self, reference: String) -> BoxFuture<'_, Result<bool, GuestError>>;
 

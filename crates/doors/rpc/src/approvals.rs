@@ -17,7 +17,7 @@ use crate::tell::names::{engine_name, tool_name};
 pub struct Approvals {
     mode: PermissionMode,
     yolo: Option<Standing>,
-    /// Whether only reading is allowed, for as long as the client wants.
+    /// Whether only reading is allowed besides, until the client says that planning is over. Other modes do not end it.
     plan: bool,
     /// Whether only reading is allowed, whatever the client says later.
     reading_only: bool,
@@ -113,21 +113,22 @@ fn is_listed(names: &[String], tool: &str) -> bool {
 }
 
 impl Approvals {
-    /// With this mode. Gives nothing if nobody knows it.
+    /// With this mode. Gives nothing if nobody knows it, or if it would promise more than reading to whoever reads only.
     #[must_use]
     pub fn with_mode(mut self, mode: PermissionMode) -> Option<Self> {
-        match mode {
-            PermissionMode::Other(_) => return None,
-            PermissionMode::Plan => self.plan = true,
-            mode => self.mode = mode.modern(),
+        let only_reads = matches!(mode, PermissionMode::Restricted | PermissionMode::Plan);
+        if matches!(mode, PermissionMode::Other(_)) || (self.reading_only && !only_reads) {
+            return None;
         }
+        self.mode = mode.modern();
         Some(self)
     }
 
     /// With a standing yes, for a while or for good; or without one.
     #[must_use]
     pub fn with_yolo(mut self, yolo: Option<Yolo>, lasts: Option<Duration>) -> Self {
-        let until = lasts.map(|lasts| Instant::now() + lasts);
+        // A time that no clock reaches is no end.
+        let until = lasts.and_then(|lasts| Instant::now().checked_add(lasts));
         self.yolo = yolo.map(|yolo| Standing { yolo, until });
         self
     }
@@ -146,34 +147,46 @@ impl Approvals {
         self
     }
 
-    /// Without any standing yes, that of the mode included.
+    /// Without any standing yes, that of the mode included. Planning goes on.
     pub(crate) fn interactive(mut self) -> Self {
-        (self.mode, self.yolo) = (PermissionMode::Interactive, None);
+        self.yolo = None;
+        if self.mode != PermissionMode::Plan {
+            self.mode = PermissionMode::Interactive;
+        }
         self
     }
 
-    /// Planning only, or no longer.
+    /// Planning only, or no longer, by whichever word it began.
     #[must_use]
     pub fn planning(mut self, plan: bool) -> Self {
         self.plan = plan;
+        if !plan && self.mode == PermissionMode::Plan {
+            self.mode = PermissionMode::Interactive;
+        }
         self
     }
 
     /// The mode in force, in today's word for it.
     pub(crate) fn mode(&self) -> PermissionMode {
-        if self.plan { PermissionMode::Plan } else { self.mode.clone() }
+        let only_reads = self.reading_only && self.mode != PermissionMode::Plan;
+        if only_reads { PermissionMode::Restricted } else { self.mode.clone() }
+    }
+
+    /// Whether the client plans, by whichever word it said so.
+    fn is_planning(&self) -> bool {
+        self.plan || self.mode == PermissionMode::Plan
     }
 
     /// What the turns of this client are held to, whatever the policy allows.
     pub(crate) fn restraint(&self) -> Restraint {
-        let reading_only = self.plan || self.reading_only || self.mode == PermissionMode::Restricted;
+        let reading_only = self.is_planning() || self.reading_only || self.mode == PermissionMode::Restricted;
         let without = self.denied.iter().map(|name| engine_name(name).to_owned()).collect();
         Restraint { reading_only, without }
     }
 
     /// What becomes of a question about a tool.
     pub(crate) fn verdict(&self, tool: &str, question: &Question, now: Instant) -> Verdict {
-        if self.plan || self.reading_only {
+        if self.is_planning() || self.reading_only {
             return Verdict::Refuse("the client allows reading only");
         }
         if is_listed(&self.denied, tool) {
@@ -231,6 +244,39 @@ mod tests {
         assert_eq!(approvals.verdict("write_file", &command(), now), Verdict::Ask);
         let later = now + Duration::from_secs(120);
         assert_eq!(approvals.verdict("run_command", &command(), later), Verdict::Ask);
+    }
+
+    /// More seconds than a clock has room for are no accident: whoever sends them means for good.
+    #[test]
+    fn a_standing_yes_may_have_any_time() {
+        let approvals = Approvals::default().with_yolo(Some(Yolo::All), Some(Duration::from_secs(u64::MAX)));
+        assert_eq!(approvals.verdict("run_command", &command(), Instant::now()), Verdict::Allow);
+    }
+
+    /// Planning and how much is asked are two things: no mode that is set meanwhile, and no standing yes, ends it.
+    #[test]
+    fn planning_ends_only_by_its_own_word() {
+        let is_planning = |approvals: &Approvals| approvals.restraint().reading_only;
+        let planning = Approvals::default().planning(true);
+        for mode in [PermissionMode::Unrestricted, PermissionMode::AcceptEdits, PermissionMode::Interactive] {
+            let set = planning.clone().with_mode(mode.clone()).unwrap();
+            assert!(is_planning(&set) && set.mode() == mode, "{mode:?}");
+            assert!(!is_planning(&set.planning(false)), "{mode:?}");
+        }
+        // The mode of that name is a mode like any other.
+        let planning = Approvals::default().with_mode(PermissionMode::Plan).unwrap();
+        assert!(is_planning(&planning.clone().interactive()));
+        assert!(!is_planning(&planning.clone().planning(false)));
+        assert!(!is_planning(&planning.with_mode(PermissionMode::Interactive).unwrap()));
+    }
+
+    /// What holds whatever the client says is not told to have been lifted.
+    #[test]
+    fn whoever_reads_only_is_given_no_freer_mode() {
+        let reading = Approvals::default().reading_only();
+        assert_eq!(reading.mode(), PermissionMode::Restricted);
+        assert_eq!(reading.clone().with_mode(PermissionMode::Unrestricted), None);
+        assert!(reading.with_mode(PermissionMode::Plan).is_some());
     }
 
     #[test]

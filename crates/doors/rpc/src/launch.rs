@@ -6,16 +6,16 @@
 //! What always holds: a flag that nobody knows, or that means nothing here, changes nothing and fails nothing.
 
 mod arguments;
+mod asking;
 mod prompts;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loggia_domain::{OwnInstructions, Preset, SessionId};
-use loggia_protocol_autohand::PermissionMode;
 use loggia_protocol_autohand::limits::{PERMISSION_ACKNOWLEDGE_LIMIT, PERMISSION_ANSWER_LIMIT};
 
-use crate::approvals::{Approvals, Yolo, YoloError};
+use crate::approvals::{Approvals, YoloError};
 use crate::thinking::Level;
 use arguments::Arguments;
 
@@ -196,7 +196,8 @@ impl Launch {
         launch.permission_timers = arguments.has("permission-timers").then(PermissionTimers::default);
         let is_set = |name: &str| variable(name).is_some_and(|value| value != "0" && value != "false");
         let yes = is_set("AUTOHAND_YES") || is_set("AUTOHAND_NON_INTERACTIVE");
-        launch.approvals = approvals(&arguments, yes)?;
+        launch.approvals = asking::approvals(&arguments, yes)?;
+        launch.remarks.extend(asking::no_time(&arguments));
         Ok(launch)
     }
 }
@@ -273,7 +274,7 @@ fn merge_updates(arguments: &Arguments) -> Result<Duration, Remark> {
 fn thinking(arguments: &Arguments, variable: Option<String>) -> Option<Level> {
     match arguments.value("thinking").map(str::to_owned).or(variable) {
         Some(word) => Level::named(&word),
-        None => arguments.has("thinking").then_some(Level::Extended),
+        None => arguments.stands_alone("thinking").then_some(Level::Extended),
     }
 }
 
@@ -285,59 +286,15 @@ fn end_of_turn(arguments: &Arguments, variable: Option<String>) -> EndOfTurn {
     }
 }
 
-/// The mode, by the precedence of existing agents: dry run, restricted, unrestricted, yes.
-fn approvals(arguments: &Arguments, yes: bool) -> Result<Approvals, LaunchError> {
-    let lasts = ["timeout", "yolo-timeout"].iter().find_map(|name| arguments.value(name)?.parse().ok());
-    let yolo = match (arguments.value("yolo"), arguments.has("yolo")) {
-        (None, false) => None,
-        (pattern, _) => Some(Yolo::parse(pattern)?),
-    };
-    let yolo = yolo.or_else(|| {
-        // An entry for certain commands or paths only is no yes to the whole tool: it is asked.
-        let tools = list(arguments.value("permission-allow-list")).filter(|entry| !entry.contains(':'));
-        let tools: Vec<String> = tools.map(str::to_owned).collect();
-        (!tools.is_empty()).then_some(Yolo::Only(tools))
-    });
-    // A tool that is refused for certain commands or paths is refused: rather too much than too little.
-    let tool = |entry: &str| entry.split(':').next().unwrap_or(entry).to_owned();
-    let mut denied: Vec<String> = list(arguments.value("permission-deny-list")).map(tool).collect();
-    let context = arguments.value("client-context");
-    if context == Some("api") {
-        denied.extend(["run_command", "delete_path"].map(str::to_owned));
-    }
-    let asked = Approvals::default().with_yolo(yolo, lasts.map(Duration::from_secs)).denying(denied);
-    let read_only = matches!(context, Some("slack" | "restricted" | "blueprint"));
-    if arguments.has("dry-run") || read_only {
-        return Ok(asked.reading_only());
-    }
-    let named = arguments.value("permission-mode").and_then(mode);
-    let mode = match named {
-        _ if arguments.has("restricted") => PermissionMode::Restricted,
-        _ if arguments.has("unrestricted") || arguments.has("yes") || yes => PermissionMode::Unrestricted,
-        Some(mode) => mode,
-        None => PermissionMode::Interactive,
-    };
-    Ok(asked.clone().with_mode(mode).unwrap_or(asked))
-}
-
-/// The entries of a list with commas.
-fn list(value: Option<&str>) -> impl Iterator<Item = &str> {
-    value.unwrap_or_default().split(',').map(str::trim).filter(|entry| !entry.is_empty())
-}
-
-fn mode(word: &str) -> Option<PermissionMode> {
-    serde_json::from_value(serde_json::Value::String(word.to_owned())).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn launch(line: &str) -> Launch {
+    pub(super) fn launch(line: &str) -> Launch {
         try_launch(line, &[]).unwrap()
     }
 
-    fn try_launch(line: &str, environment: &[(&str, &str)]) -> Result<Launch, LaunchError> {
+    pub(super) fn try_launch(line: &str, environment: &[(&str, &str)]) -> Result<Launch, LaunchError> {
         let variable = |name: &str| {
             environment.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
@@ -381,54 +338,11 @@ mod tests {
     }
 
     #[test]
-    fn approvals_follow_the_precedence_of_existing_agents() {
-        let mode = |line: &str| launch(line).approvals.mode();
-        assert_eq!(mode("--rpc"), PermissionMode::Interactive);
-        for line in ["-y", "--yes", "--y", "--unrestricted", "--permission-mode bypassPermissions"] {
-            assert_eq!(mode(line), PermissionMode::Unrestricted, "{line}");
-        }
-        assert_eq!(mode("--yes --restricted"), PermissionMode::Restricted);
-        let held = |line: &str| launch(line).approvals.restraint();
-        for line in
-            ["--restricted", "--dry-run --yes", "--client-context restricted", "--permission-mode plan"]
-        {
-            assert!(held(line).reading_only, "{line}");
-        }
-        assert!(held("--client-context vscode --yes").is_none());
-        assert_eq!(held("--client-context api").without, ["run_command", "delete_file"]);
-        assert_eq!(mode("--permission-mode plan"), PermissionMode::Plan);
-        let by_environment = try_launch("--rpc", &[("AUTOHAND_YES", "1")]).unwrap();
-        assert_eq!(by_environment.approvals.mode(), PermissionMode::Unrestricted);
-        assert_eq!(try_launch("--rpc", &[("AUTOHAND_YES", "0")]).unwrap(), launch("--rpc"));
-    }
-
-    #[test]
     fn a_prompt_may_begin_like_a_flag() {
         let words = ["--append-sys-prompt", "---\nname: x", "--yes"];
         let launch = Launch::from_arguments(words, |_| None, Path::new("/somewhere")).unwrap();
         assert_eq!(launch.instructions.added.as_deref(), Some("---\nname: x"));
-        assert_eq!(launch.approvals.mode(), PermissionMode::Unrestricted);
-    }
-
-    #[test]
-    fn lists_of_tools_are_allowed_and_refused() {
-        let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let denying = launch("--yes --permission-deny-list run_command,write_file:/etc/*");
-        let denied = named(&["run_command", "write_file"]);
-        let expected = Approvals::default().denying(denied).with_mode(PermissionMode::Unrestricted);
-        assert_eq!(Some(denying.approvals), expected);
-        let allowing = launch("--permission-allow-list run_command:ls,delete_path");
-        let only = Yolo::Only(named(&["delete_path"]));
-        assert_eq!(allowing.approvals, Approvals::default().with_yolo(Some(only), None));
-        assert_eq!(launch("--permission-allow-list run_command:ls"), launch("--rpc"));
-    }
-
-    #[test]
-    fn a_yolo_pattern_that_says_nothing_is_refused() {
-        assert!(launch("--yolo --model m").approvals != Approvals::default());
-        assert!(launch("--yolo allow:read_file --timeout 60").approvals != Approvals::default());
-        let error = try_launch("--yolo whatever", &[]).unwrap_err().to_string();
-        assert!(error.contains("`whatever`"), "{error}");
+        assert_eq!(launch.approvals.mode(), loggia_protocol_autohand::PermissionMode::Unrestricted);
     }
 
     #[test]
@@ -484,6 +398,7 @@ mod tests {
 
     #[test]
     fn how_much_to_think_is_a_flag_or_a_variable() {
+        assert_eq!(launch("--thinking=").thinking, None);
         assert_eq!(launch("--thinking none").thinking, Some(Level::None));
         assert_eq!(launch("--thinking=normal").thinking, Some(Level::Normal));
         assert_eq!(launch("--thinking --model m").thinking, Some(Level::Extended));

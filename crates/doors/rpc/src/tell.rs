@@ -10,7 +10,7 @@
 //! - the last `messageEnd` of a turn, its `turnEnd` and the marker are given together, so that they can be one write;
 //! - the status is idle before the end of a turn is given out;
 //! - a tool is told as started only once it may run; one that is refused is not told as started or ended;
-//! - every turn has a message: one that is cut before the model said anything has an empty one;
+//! - every turn has a message, and one that is cut ends with one: an empty one if the model was not speaking;
 //! - a notification fits into [a client's line](wire::limits::CLIENT_LINE_BYTES), but for whole messages and files.
 
 mod batch;

@@ -105,7 +105,8 @@ pub trait Host: Send + Sync + 'static {
     }
 
     /// Does something. The client's next request waits for the return, so whatever takes long is started here and goes on
-    /// elsewhere, with `output`. A client that leaves does not stop it; the server's stop does.
+    /// elsewhere, with `output`. A client that leaves does not stop it; the server's stop does. What an empty command means
+    /// is the host's to say.
     fn execute(
         self: Arc<Self>,
         _client: Presence,

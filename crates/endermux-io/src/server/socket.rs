@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::os::unix::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -64,6 +65,8 @@ impl Socket {
     pub async fn bind(path: impl Into<PathBuf>) -> Result<Self, BindError> {
         let path = path.into();
         let failed = |source| BindError::Io { path: path.clone(), source };
+        // A file may be given a name that is too long to connect to.
+        SocketAddr::from_pathname(&path).map_err(failed)?;
         // Two that find the same dead socket must not remove each other's new one.
         let _lock = lock_directory(&path).await.map_err(failed)?;
         clear(&path).await?;

@@ -163,9 +163,12 @@ async fn foreign_server(listener: UnixListener, epoch: i32) {
             json!({"type": "WELCOME", "requestId": hello["requestId"],
                 "data": {"transportEpoch": epoch, "selectedCapabilities": selected}})
         } else {
-            json!({"type": "REJECT", "requestId": hello["requestId"], "data": {"reason": "unsupported_transport_epoch",
-                "message": "Unsupported transport epoch", "expectedTransportEpoch": epoch,
-                "missingRequiredCapabilities": []}})
+            // A range is looked for before it is looked into.
+            let misses_range = epoch > 15 && data["transportEpochRange"].is_null();
+            let reason =
+                if misses_range { "invalid_transport_epoch_range" } else { "unsupported_transport_epoch" };
+            json!({"type": "REJECT", "requestId": hello["requestId"], "data": {"reason": reason, "message": "No",
+                "expectedTransportEpoch": epoch, "missingRequiredCapabilities": []}})
         };
         let mut raw = Raw { stream, tagged };
         raw.send(reply.to_string()).await;
@@ -185,6 +188,22 @@ async fn our_client_finds_the_epoch_of_a_server_that_knows_one() {
         assert_eq!(client.selected().epoch, epoch);
         client.close();
         assert!(matches!(events.next().await, Some(Event::Closed(_))));
+        serving.abort();
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_was_updated_or_set_back_is_found_in_its_new_epoch() {
+    let all = [(15, Epoch::Fifteen), (16, Epoch::Sixteen), (17, Epoch::Seventeen)];
+    for (before, (number, epoch)) in all.iter().flat_map(|(_, before)| all.map(|now| (*before, now))) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("console.sock");
+        let serving = tokio::spawn(foreign_server(UnixListener::bind(&path).unwrap(), number));
+        let options = Options { fitted: Some(before), ..Options::new(ColorLevel::None) };
+        let connected = Client::connect(&path, &options).await;
+        let (client, _events) =
+            connected.unwrap_or_else(|error| panic!("{before:?}, now {epoch:?}: {error}"));
+        assert_eq!(client.selected().epoch, epoch);
         serving.abort();
     }
 }

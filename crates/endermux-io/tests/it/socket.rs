@@ -41,6 +41,14 @@ async fn a_file_that_is_no_socket_stays() {
 }
 
 #[tokio::test]
+async fn a_path_that_nobody_could_connect_to_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x".repeat(120));
+    assert!(matches!(Socket::bind(&path).await, Err(BindError::Io { .. })));
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
 async fn a_successors_socket_is_not_removed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("console.sock");

@@ -1,7 +1,8 @@
 //! Which agent does a step.
 //!
 //! The first that was named counts: with the step, with the task for the step, with the task, in the item's own file for
-//! the step, in that file, in the settings for the step, in the settings; else what the session began with.
+//! the step, in that file, in the settings for the step, in the settings, in the workspace's own files; else what the
+//! session began with.
 
 use loggia_domain::{ModelName, TaskAgents};
 use serde_json::Value;
@@ -24,6 +25,11 @@ pub(super) fn chosen<'a>(
         .or_else(|| of_step(in_settings, step))
         .or(in_settings.any.as_deref())
         .filter(|agent| !agent.is_empty())
+}
+
+/// Whom the workspace's own files name for a step, if anybody.
+pub(super) fn of_workspace<'a>(step: &str, named: &'a TaskAgents) -> Option<&'a str> {
+    of_step(named, step).or(named.any.as_deref())
 }
 
 fn of_step<'a>(agents: &'a TaskAgents, step: &str) -> Option<&'a str> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use loggia_domain::{GuestError, RepositoryError, Role, StoreError, TaskId};
+use loggia_domain::{BarredProvider, GuestError, RepositoryError, Role, StoreError, TaskId};
 
 use super::fold::Held;
 use super::machine::Refusal;
@@ -85,12 +85,14 @@ pub enum TaskError {
         title: String,
     },
     /// The reference has a scheme that nobody has.
-    #[error("nobody knows `{scheme}:`; there are {}", .known.join(", "))]
+    #[error("nobody knows `{scheme}:`; there are {}{}", .known.join(", "), barred_words(.scheme, .barred))]
     UnknownScheme {
         /// The scheme.
         scheme: String,
         /// Those that somebody knows.
         known: Vec<String>,
+        /// Who is there and may not run.
+        barred: Vec<BarredProvider>,
     },
     /// Nobody takes the reference.
     #[error("nothing brings tasks from `{0}`")]
@@ -185,6 +187,21 @@ impl TaskError {
                 "`loggia task finish` or `loggia task abandon` ends it; `--place worktree` gives the new one a tree of its own"
                     .to_owned()
             }
+            Self::UnknownScheme { scheme, barred, .. } if has_scheme(scheme, barred).is_some() => {
+                "do that, and start the task again".to_owned()
+            }
+            Self::UnknownScheme { .. } => "write it as `SCHEME:REST`, as in `file:tasks/login.md`; `loggia plugin list` tells which \
+                 plugins bring tasks"
+                .to_owned(),
+            Self::ProviderCannot { what: LIST, .. } => {
+                "name the task itself, as in `loggia task start SCHEME:REST`".to_owned()
+            }
+            Self::ProviderCannot { .. } => {
+                "`loggia task finish` leaves the work on its branch, and `--merge` merges it".to_owned()
+            }
+            Self::Guest(GuestError::NotFound(_)) => {
+                "see that the reference is right; `loggia task browse SCHEME` lists what a provider has".to_owned()
+            }
             Self::Guest(GuestError::Untrusted(_)) => {
                 "`loggia trust` shows what would run, and lets it; `--trust` is for one run".to_owned()
             }
@@ -208,6 +225,31 @@ fn conflict_hint(into: &str, tree: &str, squash: bool) -> String {
          git -C {tree} commit --no-edit\n  \
          loggia task finish --merge{squash}"
     )
+}
+
+/// What a provider does when its items are listed.
+pub(super) const LIST: &str = "list items";
+
+/// Whoever has a scheme, and may not run.
+fn has_scheme<'a>(scheme: &str, barred: &'a [BarredProvider]) -> Option<&'a BarredProvider> {
+    barred.iter().find(|provider| provider.schemes.iter().any(|known| known == scheme))
+}
+
+/// A word about who has a scheme and may not run; else about who may not run and might take the reference.
+fn barred_words(scheme: &str, barred: &[BarredProvider]) -> String {
+    let names = |providers: &[BarredProvider]| {
+        let names = providers.iter().take(SHOWN).map(|provider| format!("`{}`", provider.plugin));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    match (has_scheme(scheme, barred), barred) {
+        (Some(BarredProvider { plugin, why, .. }), _) => {
+            format!("; the plugin `{plugin}` has it and may not run: {why}")
+        }
+        (None, [first, ..]) => {
+            format!("; not asked were {}, which may not run; the first: {}", names(barred), first.why)
+        }
+        (None, []) => String::new(),
+    }
 }
 
 fn role_word(role: Role) -> &'static str {

@@ -300,9 +300,13 @@ impl Driver {
 
     async fn proposer(&self, task: &Task) -> Result<Arc<dyn TaskProvider>, TaskError> {
         let tasks = Tasks { engine: self.engine.clone() };
-        let providers = tasks.providers(&self.home).await?;
+        let (providers, _) = tasks.providers(&self.home).await?;
         let name = task.start.provider.clone();
         let found = providers.into_iter().map(|found| found.provider).find(|found| found.name() == name);
+        // Before anything is sent anywhere: one that has not been started yet may say only then what it can do.
+        if let Some(provider) = &found {
+            provider.ready().await?;
+        }
         match found {
             Some(provider) if provider.can(ProviderAbility::Propose) => Ok(provider),
             _ => Err(TaskError::ProviderCannot { provider: name, what: "take proposals" }),

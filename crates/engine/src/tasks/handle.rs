@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use loggia_domain::{
-    Actor, EventBody, GuardWord, JsonText, Page, ProviderAbility, Role, SessionId, StoreError, TaskEvent,
-    TaskId, WorkItem, WorkQuery, Workspace, WorkspaceId,
+    Actor, BarredProvider, EventBody, GuardWord, Guests, JsonText, Page, ProviderAbility, Role, SessionId,
+    StoreError, TaskEvent, TaskId, WorkItem, WorkQuery, Workspace, WorkspaceId,
 };
 use tokio::sync::OwnedMutexGuard;
 
 use super::driver::{self, Driver};
-use super::error::TaskError;
+use super::error::{LIST, TaskError};
 use super::fold::{GuardName, Task};
 use super::line::{IMPLEMENTING, Line, PLANNING, REVIEWING};
 use super::reference::{self, Provider};
@@ -125,13 +125,15 @@ impl Tasks {
         query: WorkQuery,
     ) -> Result<Page<WorkItem>, TaskError> {
         let workspace = self.engine.workspace(workspace).await?;
-        let providers = self.providers(&workspace).await?;
+        let (providers, barred) = self.providers(&workspace).await?;
         let has = |provider: &&Provider| provider.provider.schemes().iter().any(|known| known == scheme);
         let found = providers.iter().find(has).map(|found| Arc::clone(&found.provider));
-        let found = found.ok_or_else(|| reference::unknown(scheme, &providers))?;
+        let found = found.ok_or_else(|| reference::unknown(scheme, &providers, &barred))?;
+        // One that has not been started yet may say only then what it can do.
+        found.ready().await?;
         match found.can(ProviderAbility::List) {
             true => Ok(found.list(query).await?),
-            false => Err(TaskError::ProviderCannot { provider: found.name(), what: "list items" }),
+            false => Err(TaskError::ProviderCannot { provider: found.name(), what: LIST }),
         }
     }
 
@@ -439,13 +441,18 @@ impl Tasks {
         found.ok_or(TaskError::NotFound(id))
     }
 
-    /// Where tasks of a workspace may come from: guests first, so that they may take our own schemes.
-    pub(super) async fn providers(&self, workspace: &Workspace) -> Result<Vec<Provider>, TaskError> {
+    /// Where tasks of a workspace may come from: guests first, so that they may take our own schemes; and who is there
+    /// and may not run.
+    pub(super) async fn providers(
+        &self,
+        workspace: &Workspace,
+    ) -> Result<(Vec<Provider>, Vec<BarredProvider>), TaskError> {
         let parts = &self.engine.shared.parts;
-        let guests = parts.guests.guests(workspace.clone()).await?.providers;
+        let Guests { providers: guests, barred_providers, .. } =
+            parts.guests.guests(workspace.clone()).await?;
         let guests = guests.into_iter().map(|provider| Provider { provider, is_own: false });
         let own = (parts.sources)(workspace).into_iter().map(|provider| Provider { provider, is_own: true });
-        Ok(guests.chain(own).collect())
+        Ok((guests.chain(own).collect(), barred_providers))
     }
 
     /// The task with the same reference that is under way in a workspace.

@@ -36,10 +36,14 @@ impl Driver {
         with_step: Option<&str>,
     ) -> Result<Option<ModelName>, TaskError> {
         let settings = &self.engine.shared.settings.tasks.agents;
-        let chosen = match agents::chosen(step, with_step, &task.start.agents, settings) {
-            Some(agent) => return self.named_agent(agent).await.map(Some),
-            None => self.first_model().await?.or_else(|| self.engine.default_model()),
-        };
+        if let Some(agent) = agents::chosen(step, with_step, &task.start.agents, settings) {
+            return self.named_agent(agent).await.map(Some);
+        }
+        let named = self.engine.shared.parts.guests.guests(self.home.clone()).await?.named;
+        if let Some(agent) = agents::of_workspace(step, &named) {
+            return self.able(ModelName::of_guest(agent)).await.map(Some);
+        }
+        let chosen = self.first_model().await?.or_else(|| self.engine.default_model());
         match chosen {
             Some(name) => self.able(name).await.map(Some),
             None => {

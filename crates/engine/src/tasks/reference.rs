@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use loggia_domain::{GuestError, ProviderAbility, TaskProvider, WorkItem};
+use loggia_domain::{BarredProvider, GuestError, ProviderAbility, TaskProvider, WorkItem};
 
 use super::error::TaskError;
 
@@ -39,6 +39,7 @@ fn scheme(reference: &str) -> Option<&str> {
 pub(super) async fn provider_of(
     providers: &[Provider],
     reference: &str,
+    barred: &[BarredProvider],
     default: &str,
 ) -> Result<(Provider, String), TaskError> {
     let has =
@@ -63,7 +64,7 @@ pub(super) async fn provider_of(
         }
     }
     if let Some(scheme) = scheme {
-        return Err(unknown(scheme, providers));
+        return Err(unknown(scheme, providers, barred));
     }
     let found = providers.iter().find(|provider| has(provider, default));
     let found = found.ok_or_else(|| TaskError::NoProvider(reference.to_owned()))?;
@@ -71,7 +72,7 @@ pub(super) async fn provider_of(
 }
 
 /// What is said of a scheme that nobody has.
-pub(super) fn unknown(scheme: &str, providers: &[Provider]) -> TaskError {
+pub(super) fn unknown(scheme: &str, providers: &[Provider], barred: &[BarredProvider]) -> TaskError {
     let mut known: Vec<String> = Vec::new();
     for scheme in providers.iter().flat_map(|provider| provider.provider.schemes()) {
         let scheme = format!("`{scheme}:`");
@@ -79,16 +80,17 @@ pub(super) fn unknown(scheme: &str, providers: &[Provider]) -> TaskError {
             known.push(scheme);
         }
     }
-    TaskError::UnknownScheme { scheme: scheme.to_owned(), known }
+    TaskError::UnknownScheme { scheme: scheme.to_owned(), known, barred: barred.to_vec() }
 }
 
 /// Fetches what a reference means.
 pub(super) async fn fetch(
     providers: &[Provider],
     reference: &str,
+    barred: &[BarredProvider],
     default: &str,
 ) -> Result<Found, TaskError> {
-    let (provider, full) = provider_of(providers, reference, default).await?;
+    let (provider, full) = provider_of(providers, reference, barred, default).await?;
     let key = provider.provider.resolve(full).await?;
     let item = provider.provider.fetch(key.clone()).await?;
     let plain = || match item.description.trim().is_empty() {

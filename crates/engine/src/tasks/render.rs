@@ -7,10 +7,11 @@
 
 use std::fmt::Write;
 
-use loggia_domain::TaskQuestion;
+use loggia_domain::{Actor, TaskQuestion};
 use serde_json::Value;
 
-use super::fold::Task;
+use super::fold::{Task, TaskNote};
+use super::machine::PhaseKind;
 
 /// How much of one text is quoted: more than a person writes, and well within a model's window.
 const MAX_QUOTED: usize = 128 << 10;
@@ -103,8 +104,11 @@ fn specification(text: &mut String, task: &Task) {
 }
 
 fn notes(text: &mut String, task: &Task) {
-    if !task.notes.is_empty() {
-        let notes: Vec<&str> = task.notes.iter().map(|note| note.text.as_str()).collect();
+    // What we noted while the task was set up is for people: a plugin's last words, for one, are nothing to plan by.
+    let is_notice = |note: &TaskNote| note.by == Actor::Engine && note.phase == PhaseKind::Starting.word();
+    let notes = task.notes.iter().filter(|note| !is_notice(note));
+    let notes: Vec<&str> = notes.map(|note| note.text.as_str()).collect();
+    if !notes.is_empty() {
         section(text, "Notes", &notes.join("\n\n"));
     }
 }

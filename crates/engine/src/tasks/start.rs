@@ -45,8 +45,9 @@ pub(super) async fn start(tasks: &Tasks, request: StartTask, by: Actor) -> Resul
     if reference.is_empty() || reference.len() > MAX_REFERENCE {
         return Err(TaskError::Bad(format!("a reference has 1 to {MAX_REFERENCE} bytes")));
     }
-    let providers = tasks.providers(&home).await?;
-    let found = reference::fetch(&providers, reference, &engine.shared.settings.tasks.default_scheme).await?;
+    let (providers, barred) = tasks.providers(&home).await?;
+    let default = &engine.shared.settings.tasks.default_scheme;
+    let found = reference::fetch(&providers, reference, &barred, default).await?;
     let notice = found.notice.clone();
     let held = engine.shared.desk.nobody_starts().await;
     tree::clear(engine).await;

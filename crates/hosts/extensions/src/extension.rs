@@ -7,6 +7,8 @@ mod command;
 mod start;
 mod supervise;
 
+pub(crate) use start::located;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loggia_domain::{

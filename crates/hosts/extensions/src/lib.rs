@@ -15,6 +15,7 @@
 //! - what waits for an extension is bounded. One that does not read is given up, and disturbs no other;
 //! - nothing is left of an extension that ended or was stopped: no process, no window, nothing laid over the schema.
 
+mod check;
 mod context;
 mod entry;
 mod error;
@@ -28,12 +29,15 @@ mod mailbox;
 mod offer;
 mod overlay;
 mod serve;
+mod starters;
 mod traffic;
 mod turns;
 mod windows;
 mod words;
 
+pub use check::{Case, CheckOptions, Outcome, Report, USUAL_MESSAGE, check};
 pub use context::TrustQuestion;
 pub use entry::{EntryError, ExtensionEntry};
 pub use extensions::{Extensions, HostSettings};
 pub use limits::Limits;
+pub use starters::{Language, Starter, StarterError, StarterFile};

@@ -18,6 +18,7 @@ mod agent;
 mod check;
 mod context;
 mod discovery;
+mod ear;
 mod error;
 mod executable;
 mod limits;

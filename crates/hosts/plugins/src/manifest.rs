@@ -235,7 +235,10 @@ impl Manifest {
         }
         for variable in &self.environment {
             if variable.required && variable.default.is_none() && !is_set(&variable.name) {
-                warnings.push(format!("it needs the variable `{}`, which is not set", variable.name));
+                warnings.push(format!(
+                    "it needs the variable `{}`, which the server does not have; `plugins.variables` names those that it is given",
+                    variable.name
+                ));
             }
         }
         warnings
@@ -258,7 +261,15 @@ fn plain(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     let end = [" at line ", ", line ", " (line "].iter().filter_map(|mark| line.find(mark)).min();
-    line[..end.unwrap_or(line.len())].to_owned()
+    let words = &line[..end.unwrap_or(line.len())];
+    // What a reader of YAML calls its own parts says nothing to whoever wrote the file.
+    let meant = [
+        ("expected sequence start", "a list is needed here"),
+        ("expected mapping start", "keys with values are needed here"),
+        ("use Option<", "a text is needed here"),
+    ];
+    let meant = meant.iter().find(|(theirs, _)| words.contains(theirs));
+    meant.map_or(words, |(_, ours)| ours).to_owned()
 }
 
 fn read_text(directory: &Path, file: &Path) -> Result<String, ManifestError> {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use loggia_domain::{AgentBackend, BarredAgent, TaskProvider, WorkflowHook};
+use loggia_domain::{AgentBackend, BarredAgent, BarredProvider, TaskProvider, WorkflowHook};
 use loggia_jsonrpc::Json;
 use loggia_wire::child::Keeper;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +25,7 @@ use crate::provider::GuestProvider;
 use crate::workflow::GuestWorkflow;
 use crate::{Place, PluginError};
 
-/// Why an agent of a workspace that nobody trusts may not run.
+/// Why a plugin of a workspace that nobody trusts may not run.
 const UNTRUSTED: &str = "its workspace is not trusted; `loggia trust` shows what would run, and lets it; `--trust` is for one run";
 
 /// What a host is told.
@@ -213,17 +213,19 @@ impl Plugins {
 
     /// Agents that are there and may not run, with what lets them.
     pub fn barred_agents(&self) -> Vec<BarredAgent> {
-        let why = |entry: &Entry, plugin: &Plugin| match (plugin.is_trusted(), entry.rank) {
-            (false, _) => Some(UNTRUSTED.to_owned()),
-            (true, None) => {
-                Some(format!("it is not enabled here; `loggia plugin enable {}` turns it on", entry.name))
-            }
-            (true, Some(_)) => None,
-        };
         let barred = |entry: &Entry| {
-            let plugin = entry.plugin.as_ref().ok()?;
-            let agent = GuestAgent::of(plugin.clone())?;
-            Some(BarredAgent { name: agent.name(), why: why(entry, plugin)? })
+            let (plugin, why) = entry.barred()?;
+            Some(BarredAgent { name: GuestAgent::of(plugin)?.name(), why })
+        };
+        self.entries.iter().filter_map(barred).collect()
+    }
+
+    /// Places that tasks come from that are there and may not run, with what lets them.
+    pub fn barred_providers(&self) -> Vec<BarredProvider> {
+        let barred = |entry: &Entry| {
+            let (plugin, why) = entry.barred()?;
+            let schemes = GuestProvider::of(plugin)?.schemes();
+            Some(BarredProvider { plugin: entry.name.clone(), schemes, why })
         };
         self.entries.iter().filter_map(barred).collect()
     }
@@ -292,6 +294,19 @@ pub enum ProbeError {
 }
 
 impl Entry {
+    /// What can be run and may not, and what lets it.
+    fn barred(&self) -> Option<(Plugin, String)> {
+        let plugin = self.plugin.as_ref().ok()?;
+        let why = match (plugin.is_trusted(), self.rank) {
+            (false, _) => UNTRUSTED.to_owned(),
+            (true, None) => {
+                format!("it is not enabled here; `loggia plugin enable {}` turns it on", self.name)
+            }
+            (true, Some(_)) => return None,
+        };
+        Some((plugin.clone(), why))
+    }
+
     /// `before` is what was known of that directory.
     fn new(
         found: Found,

@@ -7,22 +7,22 @@
 use std::ffi::OsString;
 use std::marker::PhantomData;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use loggia_jsonrpc::{ErrorObject, Method, Order, decode};
-use loggia_protocol_mehrhof::{DIALECT, Shutdown, Stream, StreamEvent, unwrap_result};
+use loggia_protocol_mehrhof::{DIALECT, Shutdown, Stream, unwrap_result};
 use loggia_wire::child::{
     Child, ChildSpec, Environment, Exit, SpawnError, StderrTail, StopActions, StopPlan, StopStep, spawn,
 };
 use loggia_wire::framing::FrameError;
 use loggia_wire::peer::{CallError, CloseReason, Peer, Router, Settings, connect};
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
 
 use crate::context::Context;
+use crate::ear::Ear;
 use crate::error::Fault;
 use crate::executable::Invocation;
 use crate::lines::{MAX_STRAY_LINES, PluginLines};
@@ -62,20 +62,6 @@ pub(crate) enum CallFault {
     Stopping,
 }
 
-/// Who listens to the events of a run.
-#[derive(Debug, Default)]
-pub(crate) struct Ear(Mutex<Option<mpsc::Sender<StreamEvent>>>);
-
-impl Ear {
-    fn listener(&self) -> Option<mpsc::Sender<StreamEvent>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set(&self, listener: Option<mpsc::Sender<StreamEvent>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = listener;
-    }
-}
-
 impl Process {
     /// Starts a plugin in its directory.
     pub(crate) async fn start(
@@ -96,7 +82,7 @@ impl Process {
         };
         let ear = Arc::new(Ear::default());
         let mut settings = Settings::new(name, DIALECT);
-        // Whoever uses an agent may wait for people, and the agent's reader then waits with it.
+        // An agent need not read what it is told before its run is over.
         settings.stall = context.limits.run_total;
         let stray = Arc::new(AtomicU64::new(0));
         let lines = PluginLines::new(context.limits.line, stray.clone());
@@ -137,9 +123,9 @@ impl Process {
         self.child.stderr()
     }
 
-    /// Hands the events of a run to somebody, until told otherwise.
-    pub(crate) fn listen(&self, listener: Option<mpsc::Sender<StreamEvent>>) {
-        self.ear.set(listener);
+    /// Where the events of a run are heard, once it is open.
+    pub(crate) fn ear(&self) -> &Arc<Ear> {
+        &self.ear
     }
 
     /// Calls a method.
@@ -234,14 +220,8 @@ impl Process {
 /// Plugins only tell; what they ask is answered that nobody serves it.
 fn listening(ear: Arc<Ear>) -> Router {
     Router::new().listen::<Stream, _, _>(move |_context, event| {
-        let listener = ear.listener();
-        async move {
-            match listener {
-                // Whoever listened may have gone in this moment.
-                Some(listener) => drop(listener.send(event).await),
-                None => tracing::debug!(kind = event.kind(), "an event of a plugin outside a run"),
-            }
-        }
+        let ear = Arc::clone(&ear);
+        async move { ear.put(event).await }
     })
 }
 

@@ -58,8 +58,8 @@ impl GuestProvider {
             let problem = "the place to go on from is none it gave".to_owned();
             self.plugin.fail("provider.list", Fault::NotSent(problem), Vec::new())
         })?;
-        let any = query.status.is_some() || !query.tags.is_empty();
-        let filter = any.then_some(ListFilter { status: query.status, labels: query.tags });
+        // Also where it is empty: the specification shows it always, and scripts count on that.
+        let filter = Some(ListFilter { status: query.status, labels: query.tags });
         let limit = Some(query.limit as u64).filter(|limit| *limit > 0);
         let listed =
             self.plugin.call::<ProviderList>(&ListParams { filter, limit, offset: Some(offset) }).await?;
@@ -104,6 +104,10 @@ impl TaskProvider for GuestProvider {
 
     fn can(&self, ability: ProviderAbility) -> bool {
         self.plugin.has(&items::capability(ability))
+    }
+
+    fn ready(&self) -> BoxFuture<'_, Result<(), GuestError>> {
+        Box::pin(async { Ok(self.plugin.start().await?) })
     }
 
     fn claims(&self, reference: String) -> BoxFuture<'_, Result<bool, GuestError>> {

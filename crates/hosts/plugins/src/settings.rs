@@ -8,6 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use loggia_domain::TaskAgents;
 use loggia_jsonrpc::Json;
 use serde::Deserialize;
 
@@ -23,6 +24,8 @@ pub struct PluginSettings {
     pub config: BTreeMap<String, Json>,
     /// How long an agent may say nothing, if that is set.
     pub agent_timeout: Option<Duration>,
+    /// Whom it names to do the steps of tasks. They may be none of ours.
+    pub agents: TaskAgents,
 }
 
 /// Why a file of settings cannot be used.
@@ -57,6 +60,28 @@ struct Configuration {
 struct AgentSection {
     /// Seconds. Whatever else people wrote there says nothing.
     timeout: Option<serde_json::Value>,
+    default: Option<serde_json::Value>,
+    steps: Option<serde_json::Value>,
+}
+
+impl AgentSection {
+    /// Who is to do what. A step has the agent's name, or an object that has it.
+    fn named(&self) -> TaskAgents {
+        let word = |value: Option<&serde_json::Value>| {
+            let word = value?.as_str()?.trim();
+            (!word.is_empty()).then(|| word.to_owned())
+        };
+        let of = |step: &str| {
+            let entry = self.steps.as_ref()?.get(step);
+            word(entry).or_else(|| word(entry?.get("name")))
+        };
+        TaskAgents {
+            any: word(self.default.as_ref()),
+            planning: of("planning"),
+            implementing: of("implementing"),
+            reviewing: of("reviewing"),
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -66,7 +91,8 @@ struct Section {
 }
 
 impl PluginSettings {
-    /// Reads the `plugins`, and how long agents may be silent, of a `.mehrhof/config.yaml`; a file that is not there says nothing.
+    /// Reads the `plugins` of a `.mehrhof/config.yaml`, who is to do tasks, and how long agents may be silent; a file that
+    /// is not there says nothing.
     ///
     /// # Errors
     /// [`SettingsError`], with the file and the place in it.
@@ -82,13 +108,16 @@ impl PluginSettings {
         let read: Option<Configuration> = serde_saphyr::from_str(&text).map_err(broken)?;
         let Configuration { plugins, agent } = read.unwrap_or_default();
         let section = plugins.unwrap_or_default();
-        let timeout = agent.and_then(|agent| agent.timeout?.as_u64()).filter(|seconds| *seconds > 0);
+        let agent = agent.unwrap_or_default();
+        let agents = agent.named();
+        let timeout = agent.timeout.and_then(|timeout| timeout.as_u64()).filter(|seconds| *seconds > 0);
         let config = section.config.unwrap_or_default();
         let config = config.into_iter().filter_map(|(name, value)| Some((name, Json(value?))));
         Ok(Self {
             enabled: section.enabled.unwrap_or_default(),
             config: config.collect(),
             agent_timeout: timeout.map(Duration::from_secs),
+            agents,
         })
     }
 }

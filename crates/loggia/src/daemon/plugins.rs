@@ -25,8 +25,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use loggia_domain::{
-    BoxFuture, GuestError, GuestFinder, Guests, PluginDesk, PluginDeskError, PluginListing, PluginSummary,
-    TrustConsequences, Workspace,
+    AgentBackend, BoxFuture, GuestError, GuestFinder, Guests, PluginDesk, PluginDeskError, PluginListing,
+    PluginSummary, TaskAgents, TrustConsequences, Workspace,
 };
 use loggia_engine::Engine;
 use loggia_plugins::{HostSettings, Plugins, TrustQuestion, usual_places};
@@ -78,6 +78,8 @@ struct Looked {
     plugins: Arc<Plugins>,
     /// What its plugins get.
     environment: Environment,
+    /// Whom its own files name to do tasks.
+    named: TaskAgents,
     problems: Vec<String>,
     /// What to mind that keeps nobody from working.
     warnings: Vec<String>,
@@ -137,7 +139,7 @@ impl PluginHosts {
             let trust = inner.trust_in(root.as_deref());
             let setup = inner.setup(root.as_deref(), trust);
             let warnings = setup.warnings();
-            let Setup { enabled, config, environment, limits, problems, .. } = setup;
+            let Setup { enabled, config, environment, limits, problems, named, .. } = setup;
             let settings = HostSettings {
                 places: inner.plugin_places(root.as_deref()),
                 enabled,
@@ -150,7 +152,7 @@ impl PluginHosts {
                 Some(known) => known.find_again(settings),
                 None => (Plugins::find(inner.keeper.clone(), settings), Vec::new()),
             };
-            (Looked { plugins: Arc::new(plugins), environment, problems, warnings }, leaving)
+            (Looked { plugins: Arc::new(plugins), environment, named, problems, warnings }, leaving)
         };
         let (looked, leaving) = blocking(look).await?;
         // In the background: it may take as long as a plugin takes to leave.
@@ -170,7 +172,7 @@ impl PluginHosts {
     }
 
     async fn listing(&self, root: Option<&Path>) -> Result<PluginListing, PluginDeskError> {
-        let Looked { plugins, environment, mut problems, warnings } = self.look(root).await?;
+        let Looked { plugins, environment, mut problems, warnings, .. } = self.look(root).await?;
         problems.extend(warnings);
         Ok(PluginListing {
             plugins: plugins.list().into_iter().map(|one| summary::of(one, &environment)).collect(),
@@ -261,16 +263,20 @@ impl PluginHosts {
 
     async fn guests_of(&self, workspace: Workspace) -> Result<Guests, GuestError> {
         let looked = self.look(Some(&workspace.root)).await;
-        let Looked { plugins, problems, .. } = looked.map_err(|error| GuestError::Gone(error.to_string()))?;
+        let Looked { plugins, problems, named, .. } =
+            looked.map_err(|error| GuestError::Gone(error.to_string()))?;
         if let Some(problem) = problems.first() {
             // Which guards hold would be a guess.
             return Err(GuestError::Failed(format!("which plugins are on cannot be told: {problem}")));
         }
+        let agents = plugins.agents();
         Ok(Guests {
-            agents: plugins.agents(),
+            named: known(named, &agents),
+            agents,
             providers: plugins.providers(),
             hooks: plugins.workflows(),
             barred: plugins.barred_agents(),
+            barred_providers: plugins.barred_providers(),
         })
     }
 
@@ -400,5 +406,16 @@ impl std::fmt::Debug for PluginHosts {
     /// The environment may have secrets and is not shown.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PluginHosts").field("places", &self.0.places).finish_non_exhaustive()
+    }
+}
+
+/// Those of the agents that files name which are there. What Mehrhof itself brings, such as `claude`, is not.
+fn known(named: TaskAgents, agents: &[Arc<dyn AgentBackend>]) -> TaskAgents {
+    let known = |name: Option<String>| name.filter(|name| agents.iter().any(|agent| agent.name() == *name));
+    TaskAgents {
+        any: known(named.any),
+        planning: known(named.planning),
+        implementing: known(named.implementing),
+        reviewing: known(named.reviewing),
     }
 }

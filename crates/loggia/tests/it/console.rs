@@ -14,7 +14,7 @@ use crate::stage::Stage;
 /// The commands there are.
 const WORDS: [&str; 5] = ["print", "say", "say-it", "exit", "later"];
 
-/// Does what commands say: `print X` tells the caller X, `say X` logs X, `exit N` ends with that status. What `la` may become
+/// Does what commands say: `print X` tells the caller X, `say X` logs X, `exit N` ends with that status, an empty one does nothing. What `la` may become
 /// it tells when [`ConsoleStage::answer`] lets it.
 #[derive(Default)]
 pub(crate) struct Talker {
@@ -50,6 +50,7 @@ impl Host for Talker {
     async fn execute(self: Arc<Self>, _: Presence, command: String, output: Output) -> Result<(), HostError> {
         let (word, rest) = command.split_once(' ').unwrap_or((&command, ""));
         match word {
+            "" => {}
             "print" => {
                 output
                     .print(&format!("{rest}\n"))

@@ -205,7 +205,7 @@ fn a_plugin_tells_all_about_itself() {
       can          read, list
       variable     LINK_MODE (set)
       variable     LINK_TOKEN (not set, needed): for private pages
-      warning      it needs the variable `LINK_TOKEN`, which is not set
+      warning      it needs the variable `LINK_TOKEN`, which the server does not have; `plugins.variables` names those that it is given
     [END]
     ");
     insta::assert_snapshot!(house.run(&["plugin", "info", "lnik"]), @"

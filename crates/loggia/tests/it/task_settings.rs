@@ -1,7 +1,7 @@
 //! What tasks go by: settings, trust for one command, and what a workspace brings for them.
 
 use crate::auto::AutoStage;
-use crate::plugins::{House, PROJECT};
+use crate::plugins::{House, PROJECT, plugin};
 use crate::stage::Stage;
 
 const FORGE: &str = include_str!("tasks/plugin.py");
@@ -31,6 +31,9 @@ fn trust_for_one_command_lets_a_plugin_of_the_workspace_bring_a_task() {
     let refused = house.run(&start);
     assert_eq!(refused.code, Some(2), "{refused}");
     assert!(refused.stderr.contains("nobody knows `forge:`"), "{refused}");
+    let why = "the plugin `forge` has it and may not run: its workspace is not trusted; `loggia trust`";
+    assert!(refused.stderr.contains(why), "{refused}");
+    assert!(refused.stderr.contains("hint: do that, and start the task again"), "{refused}");
     let task = house.json(&[&start[..], &["--trust"]].concat());
     assert_eq!((&task["provider"], &task["title"]), (&"forge".into(), &"Greet people".into()));
     assert_eq!(house.state("forge"), "untrusted", "it was for that command alone");
@@ -38,6 +41,26 @@ fn trust_for_one_command_lets_a_plugin_of_the_workspace_bring_a_task() {
     let listed = house.done(&["plugin"]);
     let expected = "PLUGIN_NOT_FOUND: `.mehrhof/config.yaml` configures `forgge`, which is not enabled here";
     assert!(listed.stderr.contains(expected), "{listed}");
+    house.end();
+}
+
+#[test]
+fn the_agent_that_mehrhofs_file_names_does_tasks_where_the_workspace_is_trusted() {
+    let stage = AutoStage::new();
+    plugin(&stage.0, PROJECT, "agent", "echo", &[]);
+    let config =
+        "plugins:\n  enabled: [echo]\nagent:\n  default: echo\n  steps:\n    reviewing: {name: claude}\n";
+    stage.0.write("project/.mehrhof/config.yaml", config);
+    let house = House::around(stage);
+    let told = house.done(&["-q", "trust", "--yes"]);
+    let expected = ".mehrhof/config.yaml: has tasks done by `echo`, if a plugin is called so";
+    assert!(told.stderr.contains(expected), "{told}");
+    house.json(&["-q", "task", "start", "text:Greet", "--place", "here", "--json"]);
+    let planned = house.done(&["-q", "task", "plan"]);
+    assert!(planned.stdout.contains("The plugin has token"), "{planned}");
+    house.done(&["-q", "trust", "--revoke"]);
+    let planned = house.done(&["-q", "task", "plan"]);
+    assert!(!planned.stdout.contains("The plugin has token"), "{planned}");
     house.end();
 }
 

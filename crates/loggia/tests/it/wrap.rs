@@ -144,6 +144,19 @@ async fn a_repl_answers() {
 }
 
 #[tokio::test]
+async fn a_repl_hears_the_empty_line_that_ends_a_block() {
+    let stage = Stage::new();
+    let wrapped = Wrapped::start(&stage, &[], &["python3", "-i", "-q"]).await;
+    let socket = wrapped.socket.to_str().unwrap();
+    let block = b"for i in range(2):\n    print('number', i)\n\n";
+    let shown = stage.finish(stage.command(&["attach", "-s", socket]), block);
+    assert!(shown.code == Some(0) && shown.stdout.contains("number 0\nnumber 1\n"), "{shown}");
+    let attached = wrapped.attach().await;
+    attached.client.execute("raise SystemExit(3)").await.unwrap();
+    assert_eq!(wrapped.end().await.code, Some(3));
+}
+
+#[tokio::test]
 async fn a_program_that_wants_a_terminal_has_one() {
     let stage = Stage::new();
     let script = "test -t 0 && test -t 1 && test -t 2 && stty size && tty; read -r line";

@@ -3,7 +3,7 @@
 use loggia_jsonrpc::{FieldError, Json, Method, NoParams, Order};
 use serde::{Deserialize, Serialize};
 
-use crate::{ImageAttachment, MessageId, Quantity, SessionId, Timestamp, ToolId};
+use crate::{ImageAttachment, MessageId, Quantity, SessionId, Timestamp, ToolId, whole};
 
 /// Sends the user's instruction. Answered as soon as it is accepted; the turn is told in notifications.
 #[derive(Debug)]
@@ -71,8 +71,10 @@ pub struct Selection {
     /// The file it is in.
     pub file: String,
     /// Its first line.
+    #[serde(deserialize_with = "whole::unsigned")]
     pub start_line: u64,
     /// Its last line.
+    #[serde(deserialize_with = "whole::unsigned")]
     pub end_line: u64,
     /// The text itself.
     pub text: String,
@@ -95,7 +97,7 @@ pub struct AgentsMd {
 
 /// How hard the model should think.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "must be the name of a level")]
 pub enum ThinkingLevel {
     /// Not at all.
     None,
@@ -118,7 +120,7 @@ pub struct StopWhen {
 
 /// Who decides whether a turn goes on after a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "must be the name of whoever decides")]
 pub enum StopMode {
     /// The client, with `autohand.stepDecision`.
     Host,
@@ -247,7 +249,7 @@ impl Method for GetMessages {
 #[serde(rename_all = "camelCase")]
 pub struct GetMessagesParams {
     /// At most this many, counted from the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::optional_signed", skip_serializing_if = "Option::is_none")]
     pub limit: Option<i64>,
 }
 

@@ -3,7 +3,7 @@
 use loggia_jsonrpc::{Method, Order};
 use serde::{Deserialize, Serialize};
 
-use crate::{HistoryMessage, SessionId, Timestamp, limits::HISTORY_PAGE_SIZE};
+use crate::{HistoryMessage, SessionId, Timestamp, limits::HISTORY_PAGE_SIZE, whole};
 
 /// Lists saved sessions, a page at a time.
 #[derive(Debug)]
@@ -20,10 +20,10 @@ impl Method for GetHistory {
 #[serde(rename_all = "camelCase")]
 pub struct GetHistoryParams {
     /// Counted from 1, which is also what absent means.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::optional_unsigned", skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     /// Sessions per page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::optional_unsigned", skip_serializing_if = "Option::is_none")]
     pub page_size: Option<u64>,
 }
 

@@ -34,6 +34,7 @@ mod steps;
 mod table;
 mod tools;
 mod turn;
+mod whole;
 
 pub use absent::{
     AutomodeStatus, AutomodeStatusResult, GetSupportedAgents, GetSupportedAgentsResult, GoalGet, GoalResult,

@@ -3,7 +3,7 @@
 use loggia_jsonrpc::{Json, Method, Order};
 use serde::{Deserialize, Serialize};
 
-use crate::SuccessResult;
+use crate::{SuccessResult, whole};
 
 /// Sets how much is asked before tools run.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct PermissionModeSetParams {
 
 /// How much is asked before tools run. The first four are today's words, the rest are older ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "must be the name of a mode")]
 pub enum PermissionMode {
     /// Ask where the policy says so.
     Interactive,
@@ -175,7 +175,7 @@ impl Method for MaxThinkingTokensSet {
 #[serde(rename_all = "camelCase")]
 pub struct MaxThinkingTokensSetParams {
     /// Tokens; `null` switches thinking off, and clients write it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::optional_unsigned")]
     pub max_thinking_tokens: Option<u64>,
 }
 
@@ -246,7 +246,7 @@ pub struct YoloSetParams {
     /// Which tools; empty asks again.
     pub pattern: String,
     /// After this time it is asked again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::optional_unsigned", skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u64>,
 }
 

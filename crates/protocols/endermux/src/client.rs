@@ -126,6 +126,10 @@ impl ClientOffer {
             (RejectReason::UnsupportedTransportEpoch, Some(server)) => {
                 HandshakeFailure::EpochMismatch { server, client: self.epoch.number() }
             }
+            // A server of epoch 16 looks for a range before it looks at epochs, and finds none in a `HELLO` of epoch 15.
+            (RejectReason::InvalidTransportEpochRange, Some(server)) if server != self.epoch.number() => {
+                HandshakeFailure::EpochMismatch { server, client: self.epoch.number() }
+            }
             (RejectReason::MissingRequiredCapabilities, _) if !missing.is_empty() => {
                 let mut names = missing.clone();
                 names.sort();

@@ -6,7 +6,7 @@ use loggia_jsonrpc::{Json, Method, NoParams, Order};
 use serde::{Deserialize, Serialize};
 
 use crate::ToolUseId;
-use crate::lenient::null_as_default;
+use crate::lenient::{as_number, null_as_default, text, text_of, words_of};
 
 /// Hands the agent its configuration. The first call to an agent's process.
 #[derive(Debug)]
@@ -30,20 +30,33 @@ pub struct AgentInitParams {
 
 /// Who the agent is. The specification tells it flat; some plugins tell it in `metadata`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", from = "Json")]
 pub struct AgentInitResult {
     /// Its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The model it uses.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// What it can do; absent means "as the manifest says".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<AgentCapability>>,
     /// The other form. Known from peers only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<AgentMetadata>,
+}
+
+impl From<Json> for AgentInitResult {
+    /// Nothing in it is needed, so nothing in it can be wrong.
+    fn from(Json(value): Json) -> Self {
+        let metadata = value.get("metadata").filter(|metadata| metadata.is_object()).cloned();
+        Self {
+            name: text_of(&value, "name"),
+            model: text_of(&value, "model"),
+            capabilities: words_of(&value, "capabilities"),
+            metadata: metadata.map(|metadata| Json(metadata).into()),
+        }
+    }
 }
 
 impl AgentInitResult {
@@ -60,20 +73,28 @@ impl AgentInitResult {
 
 /// Who the agent is, in the other form.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", from = "Json")]
 pub struct AgentMetadata {
     /// Its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// What it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The models it can use.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
+}
+
+impl From<Json> for AgentMetadata {
+    fn from(Json(value): Json) -> Self {
+        let of = |key| text_of(&value, key);
+        let models = words_of(&value, "models").unwrap_or_default();
+        Self { name: of("name"), version: of("version"), description: of("description"), models }
+    }
 }
 
 /// Something an agent can do; for information only.
@@ -119,10 +140,10 @@ pub struct AgentAvailableResult {
     /// Whether it is.
     pub available: bool,
     /// Why not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Why not, under another name. Known from peers only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
@@ -191,17 +212,27 @@ pub struct ToolDefinition {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", from = "Json")]
 pub struct AgentRunResult {
     /// How; silence counts as complete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<RunStatus>,
     /// Tokens the model read and wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<u64>,
     /// What went wrong. Known from peers only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+impl From<Json> for AgentRunResult {
+    /// Only the status counts. Whatever else a run answers, and in whatever shape, what it said before stands.
+    fn from(Json(value): Json) -> Self {
+        let status = value.get("status").and_then(|status| RunStatus::deserialize(status).ok());
+        let tokens = value.get("tokens_used").and_then(as_number);
+        let tokens_used = tokens.and_then(|tokens| u64::try_from(tokens).ok());
+        Self { status, tokens_used, error: text_of(&value, "error") }
+    }
 }
 
 impl AgentRunResult {

@@ -7,7 +7,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::lenient::null_as_default;
+use crate::lenient::{null_as_default, number, truth, words_of};
 use crate::{ReferenceId, WorkUnit};
 
 /// Hands the provider its configuration. The first call to a provider's process.
@@ -32,11 +32,17 @@ pub struct ProviderInitParams {
 
 /// What the provider can do.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "Json")]
 pub struct ProviderInitResult {
     /// Its capabilities; absent means "as the manifest says", which an empty list does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<ProviderCapability>>,
+}
+
+impl From<Json> for ProviderInitResult {
+    fn from(Json(value): Json) -> Self {
+        Self { capabilities: words_of(&value, "capabilities") }
+    }
 }
 
 /// Something a provider can do.
@@ -305,7 +311,9 @@ impl<'de> Visitor<'de> for ListVisitor {
         struct Fields {
             #[serde(deserialize_with = "null_as_default")]
             items: Vec<WorkUnit>,
+            #[serde(default, deserialize_with = "number")]
             total: Option<u64>,
+            #[serde(default, deserialize_with = "truth")]
             has_more: Option<bool>,
         }
         let Fields { items, total, has_more } = Fields::deserialize(MapAccessDeserializer::new(map))?;

@@ -3,6 +3,7 @@
 use loggia_jsonrpc::{Method, NoParams, Order};
 use serde::{Deserialize, Serialize};
 
+use crate::lenient::{number, text};
 use crate::{AttachmentId, ReferenceId};
 
 /// Ties a task to a branch.
@@ -101,16 +102,16 @@ pub struct CreatePrParams {
 #[serde(rename_all = "camelCase")]
 pub struct CreatePrResult {
     /// The provider's name of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Its address, for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// How it stands, in the provider's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Its number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     pub number: Option<i64>,
 }
 

@@ -3,6 +3,8 @@
 //! Invariant: an event is never lost to an odd shape. An unknown type keeps its data, and a known type whose
 //! data does not fit keeps both its data and the reason, so that one bad event cannot end a run.
 
+use std::borrow::Cow;
+
 use loggia_jsonrpc::{Json, Notification};
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct;
@@ -10,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::ToolUseId;
+use crate::lenient::{count, number, text};
 
 /// Something happened in the running agent.
 #[derive(Debug)]
@@ -96,7 +99,7 @@ pub struct ToolUseEvent {
     #[serde(default = "Json::object")]
     pub input: Json,
     /// What the agent wants with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
@@ -116,13 +119,13 @@ pub struct ToolResultEvent {
 #[serde(rename_all = "snake_case")]
 pub struct UsageEvent {
     /// Tokens the model read.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     pub input_tokens: u64,
     /// Tokens the model wrote.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     pub output_tokens: u64,
     /// Tokens the model did not need to read again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
     pub cache_read_input_tokens: Option<u64>,
 }
 
@@ -189,14 +192,21 @@ fn read_error(data: &Value) -> Result<StreamError, String> {
 impl<'de> Deserialize<'de> for StreamEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Fields {
-            #[serde(rename = "type")] // `type` is a word of the language.
-            kind: String,
+        struct Fields<'a> {
+            #[serde(rename = "type", borrow)] // `type` is a word of the language.
+            kind: Cow<'a, str>,
             #[serde(default)]
             data: Json,
         }
         let Fields { kind, data } = Fields::deserialize(deserializer)?;
-        Ok(match Self::read(&kind, &data.0) {
+        let data = match (&*kind, data.0) {
+            // Nearly all events are this one; its text is not copied.
+            ("text", Value::String(text)) => return Ok(Self::Text(text)),
+            (_, data) => data,
+        };
+        let read = Self::read(&kind, &data);
+        let (kind, data) = (kind.into_owned(), Json(data));
+        Ok(match read {
             Ok(Some(event)) => event,
             Ok(None) => Self::Unknown { kind, data },
             Err(problem) => Self::Misshapen { kind, data, problem },

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use loggia_jsonrpc::{Json, Method, Order};
 use serde::{Deserialize, Serialize};
 
-use crate::lenient::null_as_default;
+use crate::lenient::{null_as_default, text};
 
 /// Hands the plugin its configuration and asks what it adds. The first call to a workflow plugin's process.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub struct PhaseDeclaration {
     /// Its name.
     pub name: String,
     /// What happens in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The phase it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub struct GuardDeclaration {
     /// Its name.
     pub name: String,
     /// What it looks at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
@@ -80,7 +80,7 @@ pub struct EffectDeclaration {
     /// Its name.
     pub name: String,
     /// What it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether the task must not go on without it. Known from peers only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,10 +150,10 @@ pub struct EvaluateGuardResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
     /// Why not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What to mind although it may. Known from peers only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
@@ -228,10 +228,10 @@ pub struct ExecuteEffectResult {
     #[serde(default)]
     pub success: bool,
     /// What to tell people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What went wrong. Known from peers only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whatever else came of it. Known from peers only.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -19,6 +19,10 @@ use crate::proposal::MAX_EDITED;
 /// How many places may be changed at once: people look at every one.
 const MAX_PATCHES: usize = 1000;
 
+/// How many places are named to people who decide, and how much of each value.
+const MAX_PLACES_SHOWN: usize = 20;
+const MAX_VALUE_SHOWN: usize = 60;
+
 /// Changes single places of the open message, in order, and leaves all the rest of it as it is. All of the changes are
 /// made, or none. In HL7 a place is a path like PID.5.1, OBX[2].5 or PID.13[2].1, or a segment like NK1 with `create`
 /// or `remove`; in JSON, YAML and TOML it is the names on the way, with dots between. Use this and not edit_file for
@@ -110,7 +114,8 @@ impl DeskCall<dyn MessageDesk> for Patch {
 
     async fn run(self, desk: Arc<dyn MessageDesk>, context: ToolContext) -> Result<ToolEffect, ToolError> {
         readable(&desk, &context).await?;
-        let Self { patches, file, reason: rationale, acceptance_criteria } = self;
+        let Self { patches, file, reason, acceptance_criteria } = self;
+        let places = places(&patches);
         let proposed = desk.propose(patches, file).await.map_err(failed)?;
         let ProposedMessage { path, before, after, refused, .. } = proposed;
         if !refused.is_empty() {
@@ -131,6 +136,10 @@ impl DeskCall<dyn MessageDesk> for Patch {
         if before.as_deref() == Some(after.as_slice()) {
             return Ok(ToolEffect::Output("nothing to change: the message already is like this".to_owned()));
         }
+        let rationale = Some(match reason {
+            Some(reason) => format!("{reason} ({places})"),
+            None => places,
+        });
         Ok(ToolEffect::Edits(vec![FileEdit {
             path,
             before,
@@ -141,9 +150,60 @@ impl DeskCall<dyn MessageDesk> for Patch {
     }
 }
 
+/// What is changed, for the people who decide: a message without line feeds is one long line in a diff.
+fn places(patches: &[DomainPatch]) -> String {
+    let shown = |text: &str| match text.char_indices().nth(MAX_VALUE_SHOWN) {
+        Some((end, _)) => format!("`{}…`", &text[..end]),
+        None => format!("`{text}`"),
+    };
+    let place = |patch: &DomainPatch| {
+        let path = shown(&patch.path);
+        match patch.value.as_deref().filter(|value| !value.is_empty()) {
+            _ if patch.remove => format!("{path} goes"),
+            Some(value) => format!("{path} = {}", shown(value)),
+            None if patch.create => format!("{path} is made"),
+            None => format!("{path} is cleared"),
+        }
+    };
+    let mut text = patches.iter().take(MAX_PLACES_SHOWN).map(place).collect::<Vec<_>>().join(", ");
+    if patches.len() > MAX_PLACES_SHOWN {
+        text.push_str(&format!(" and {} more", patches.len() - MAX_PLACES_SHOWN));
+    }
+    text
+}
+
 /// Every change that cannot be made, and why.
 fn told(refused: &[RefusedPatch]) -> String {
     let lines =
         refused.iter().map(|patch| format!("\n- patches[{}] `{}`: {}", patch.index, patch.path, patch.why));
     format!("nothing was changed, since not all changes can be made:{}", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_told_which_places_change_and_how() {
+        let patch = |path: &str, value: Option<&str>, create, remove| DomainPatch {
+            path: path.to_owned(),
+            value: value.map(str::to_owned),
+            create,
+            remove,
+        };
+        let all = [
+            patch("PID.5.1", Some("ROE"), false, false),
+            patch("PID.8", None, false, false),
+            patch("NK1", None, true, false),
+            patch("OBX[2]", None, false, true),
+            patch("NTE.3", Some(&"ä".repeat(100)), false, false),
+        ];
+        let long = "ä".repeat(MAX_VALUE_SHOWN);
+        let expected = format!(
+            "`PID.5.1` = `ROE`, `PID.8` is cleared, `NK1` is made, `OBX[2]` goes, `NTE.3` = `{long}…`"
+        );
+        assert_eq!(places(&all), expected);
+        let many = vec![patch("A", None, false, false); MAX_PLACES_SHOWN + 2];
+        assert!(places(&many).ends_with("`A` is cleared and 2 more"), "{}", places(&many));
+    }
 }

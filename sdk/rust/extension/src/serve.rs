@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use loggia_jsonrpc::{Body, ErrorObject, Incoming, Method, Notification, RequestId, decode, read};
 use loggia_protocol_hermes::{
@@ -28,23 +29,23 @@ pub fn serve(
     reader: impl BufRead + Send + 'static,
     writer: impl Write + Send + 'static,
 ) -> io::Result<()> {
-    serve_until(extension, reader, writer, || {})
+    serve_until(extension, reader, writer, Arc::new(|| {}))
 }
 
-/// The same, with something to do once the host has nothing more to say, on the thread that heard it.
+/// Done once the host has nothing more to say, or has been told goodbye.
+pub(crate) type Ended = Arc<dyn Fn() + Send + Sync>;
+
+/// The same, with something to do at the end, on the thread that knows of it.
 pub(crate) fn serve_until(
     mut extension: Extension,
     reader: impl BufRead + Send + 'static,
     writer: impl Write + Send + 'static,
-    ended: impl FnOnce() + Send + 'static,
+    ended: Ended,
 ) -> io::Result<()> {
     let host = Host { wire: Wire::new(writer), name: extension.about.name.clone() };
-    let listener =
-        Listener { host: host.clone(), about: extension.about.clone(), leaving: extension.leaving.take() };
-    std::thread::Builder::new().name("host-reader".to_owned()).spawn(move || {
-        listener.listen(reader);
-        ended();
-    })?;
+    let (about, leaving) = (extension.about.clone(), extension.leaving.take());
+    let listener = Listener { host: host.clone(), about, leaving, ended };
+    std::thread::Builder::new().name("host-reader".to_owned()).spawn(move || listener.listen(reader))?;
     while let Some(work) = host.wire.next() {
         let run = AssertUnwindSafe(|| extension.run(&host, work));
         match catch_unwind(run) {
@@ -60,6 +61,7 @@ struct Listener {
     host: Host,
     about: InitializeResult,
     leaving: Option<Leaving>,
+    ended: Ended,
 }
 
 /// Whether there is more to hear.
@@ -84,6 +86,7 @@ impl Listener {
             }
         }
         self.host.wire.end(told);
+        (self.ended)();
     }
 
     fn hear(&mut self, body: &[u8]) -> io::Result<Next> {
@@ -129,7 +132,7 @@ impl Listener {
     }
 
     fn say_goodbye(&self, id: RequestId, leaving: Leaving, reason: Option<ShutdownReason>) -> io::Result<()> {
-        let host = self.host.clone();
+        let (host, ended) = (self.host.clone(), self.ended.clone());
         std::thread::Builder::new().name("goodbye".to_owned()).spawn(move || {
             let left = catch_unwind(AssertUnwindSafe(|| leaving(&host, reason)));
             let success = matches!(left, Ok(Ok(())));
@@ -143,6 +146,7 @@ impl Listener {
                 stdio::error(format!("the host cannot be told that we leave: {error}"));
             }
             host.wire.end(true);
+            ended();
         })?;
         Ok(())
     }

@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io::{self, BufReader, Write as _};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::extension::Extension;
-use crate::serve::serve_until;
+use crate::serve::{Ended, serve_until};
 
 /// How long a command that is under way may go on once the host has told us to leave, or has gone. Hosts kill after two
 /// seconds.
@@ -14,11 +15,11 @@ const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// Serves the host that started this program, to the end.
 pub fn run(extension: Extension) -> ExitCode {
-    let leave = || {
+    let leave: Ended = Arc::new(|| {
         // The main thread is usually faster and ends the program itself.
         std::thread::sleep(LAST_MOMENT);
         std::process::exit(0);
-    };
+    });
     let served =
         take_stdout().and_then(|writer| serve_until(extension, BufReader::new(io::stdin()), writer, leave));
     match served {

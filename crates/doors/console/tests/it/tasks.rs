@@ -165,6 +165,10 @@ async fn what_makes_no_sense_is_told_with_what_does() {
     let terminal = house.terminal().await;
     let known = "browse, start, status, plan, implement, review, finish, note, answer, undo, redo, resume, set, \
                  override, abandon, auto";
+    let scheme = "nobody knows `jira:`; there are `link:`\nwrite it as `SCHEME:REST`, as in `file:tasks/login.md`; \
+                  `loggia plugin list` tells which plugins bring tasks\n[2]";
+    let item = "there is no item `7`\nsee that the reference is right; `loggia task browse SCHEME` lists what a provider \
+                has\n[2]";
     for (command, expected) in [
         ("task", format!("there is no `task`\n`task` goes on with {known}\n[2]")),
         ("task dance", format!("there is no `task dance`\n`task` goes on with {known}\n[2]")),
@@ -178,9 +182,9 @@ async fn what_makes_no_sense_is_told_with_what_does() {
             "task plan x",
             "`x` is too short for a task's name\n`tasks` lists those that are under way\n[2]".to_owned(),
         ),
-        ("task start jira:1", "nobody knows `jira:`; there are `link:`\n[2]".to_owned()),
-        ("task start link:7", "there is no item `7`\n[2]".to_owned()),
-        ("task browse jira", "nobody knows `jira:`; there are `link:`\n[2]".to_owned()),
+        ("task start jira:1", scheme.to_owned()),
+        ("task start link:7", item.to_owned()),
+        ("task browse jira", scheme.to_owned()),
         (
             "task auto burn link:42",
             "`burn` is no way to end a task\nthere are keep, merge, squash, propose\n[2]".to_owned(),

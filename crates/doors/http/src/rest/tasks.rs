@@ -294,7 +294,7 @@ fn workspace_named(text: &str) -> Answer<WorkspaceId> {
 fn of_reference(error: TaskError, below: &str) -> Problem {
     match error {
         TaskError::UnknownScheme { .. } | TaskError::NoProvider(_) => {
-            Problem::field(format!("{below}/reference"), error.to_string())
+            Problem::field(format!("{below}/reference"), error.to_string()).hint(error.hint())
         }
         error => error.into(),
     }

@@ -52,6 +52,7 @@ pub(crate) async fn give(
         (None, Some(_)) => return Err(Problem::field("/run", "trust for a time is that of a run")),
     };
     inner.parts.plugins.trust_changed(workspace.clone(), lapses).await;
+    inner.parts.engine.extensions().trust_changed(workspace.clone()).await;
     Ok(Json(workspaces::body(&inner, workspace).await?))
 }
 
@@ -71,6 +72,7 @@ pub(crate) async fn take(State(inner): Shared, WorkspacePath(id): WorkspacePath)
     let workspace = inner.parts.engine.workspace(id).await?;
     let (engine, root) = (inner.parts.engine.clone(), workspace.root.clone());
     blocking(move || engine.set_trusted(&root, false)).await??;
-    inner.parts.plugins.trust_changed(workspace, None).await;
+    inner.parts.plugins.trust_changed(workspace.clone(), None).await;
+    inner.parts.engine.extensions().trust_changed(workspace).await;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -89,6 +89,14 @@ async fn looking_running_and_starting_need_more_each() {
 }
 
 #[tokio::test]
+async fn whoever_has_extensions_hears_of_trust() {
+    let house = house().await;
+    house.ask("POST", &house.workspace_path("/trust"), "").await.ok(200);
+    house.ask("DELETE", &house.workspace_path("/trust"), "").await.ok(204);
+    assert_eq!(house.world.extensions().ran(), ["trust changed", "trust changed"]);
+}
+
+#[tokio::test]
 async fn where_there_are_none_nothing_pretends() {
     let house = House::new().await;
     assert_eq!(house.get(&here(&house, "")).await.ok(200).json(), json!({"extensions": []}));

@@ -134,8 +134,21 @@ async fn no_message_leads_around_what_is_kept_from_everybody() {
     let workspace = house.world.workspace.id.to_string();
     let secret = json!({"workspace_id": workspace, "path": ".env"}).to_string();
     assert_eq!(house.ask("POST", "/v1/messages", &secret).await.problem(), "403 forbidden");
+    std::os::unix::fs::symlink(".env", house.world.root().join("innocent.hl7")).unwrap();
+    std::os::unix::fs::symlink(".git", house.world.root().join("notes")).unwrap();
+    std::os::unix::fs::symlink("/etc", house.world.root().join("out")).unwrap();
+    let linked = json!({"workspace_id": workspace, "path": "innocent.hl7"}).to_string();
+    assert_eq!(house.ask("POST", "/v1/messages", &linked).await.problem(), "403 forbidden");
     let message = opened(&house).await;
-    for file in [".git/hooks/pre-commit", ".loggia/config.toml", ".env", "../out.hl7"] {
+    for file in [
+        "notes/hook",
+        "out/hosts",
+        "innocent.hl7",
+        ".git/hooks/pre-commit",
+        ".loggia/config.toml",
+        ".env",
+        "../out.hl7",
+    ] {
         let body = json!({"path": file}).to_string();
         let answer = house.ask("POST", &path(&message, "/save"), &body).await;
         assert_eq!(answer.problem(), "403 forbidden", "{file}");

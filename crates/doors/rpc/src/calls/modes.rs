@@ -27,8 +27,8 @@ pub(super) async fn permission_mode(
 ) -> Result<PermissionModeSetResult, ErrorObject> {
     let before = door.wishes().approvals.clone();
     let previous_mode = before.mode();
-    // A mode is one of all: setting another ends planning.
-    let wanted = before.planning(false).with_mode(params.mode);
+    // Planning that was asked for by its own call goes on.
+    let wanted = before.with_mode(params.mode);
     let success = wanted.is_some();
     if let Some(wanted) = wanted {
         door.wishes().approvals = wanted;

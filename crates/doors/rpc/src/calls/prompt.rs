@@ -36,6 +36,9 @@ async fn begin(door: Arc<Door>, context: Context, mut params: PromptParams) -> R
     let claimed = Claimed::take(&place).ok_or_else(busy)?;
     if commands::command(&params.message).is_some() {
         let held = door.hold().await;
+        if door.is_closing() {
+            return Err(aborted());
+        }
         commands::start(&door, Arc::clone(&place), context.peer, params.message, claimed);
         return after_turn(&door, &place, None, held).await;
     }

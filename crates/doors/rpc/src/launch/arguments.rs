@@ -67,6 +67,11 @@ impl Arguments {
         self.given.contains_key(name)
     }
 
+    /// Whether a flag stands there without a value; an empty one is a value.
+    pub(super) fn stands_alone(&self, name: &str) -> bool {
+        self.given.get(name).is_some_and(|(_, value)| value.is_none())
+    }
+
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         self.given.get(name)?.1.as_deref().filter(|value| !value.is_empty())
     }

@@ -111,17 +111,16 @@ impl Turn {
         self.message.get_or_insert(Open { id, text: String::new() })
     }
 
-    /// Ends the last message. A turn that was cut before the model said anything gets an empty one: clients wait for it.
-    pub(super) fn end_last_message(&mut self, aborted: bool, at: Timestamp, said: &mut Said) {
-        if !self.has_spoken && self.held.is_none() {
-            let id = self.message.as_ref().map_or_else(MessageId::new, |open| open.id);
-            self.open_message(id, at, said);
+    /// Begins a message if none waits for its end: one that is empty, for clients that wait for a message's end before the
+    /// turn's.
+    pub(super) fn need_message(&mut self, at: Timestamp, said: &mut Said) {
+        if self.held.is_none() && self.message.is_none() {
+            self.open_message(MessageId::new(), at, said);
         }
-        self.end_message(aborted, at, said);
     }
 
     /// Ends the message that is held back, or the one under way if the turn is cut in the middle of it.
-    fn end_message(&mut self, aborted: bool, at: Timestamp, said: &mut Said) {
+    pub(super) fn end_message(&mut self, aborted: bool, at: Timestamp, said: &mut Said) {
         let open = self.message.take();
         let under_way = open.map(|open| Held { id: open.id, content: open.text, cut: true });
         let Some(held) = self.held.take().or(under_way) else { return };

@@ -201,8 +201,47 @@ fn a_tool_that_was_started_is_ended_also_when_the_turn_is_cut() {
     story.end(TurnEnd::Cancelled);
     assert_eq!(
         story.told("reason"),
-        "hook.postTool, toolEnd, hook.stop, hook.postResponse, turnEnd \"aborted\", ping \"aborted\""
+        "hook.postTool, toolEnd, hook.stop, hook.postResponse, messageStart, messageEnd, turnEnd \"aborted\", \
+         ping \"aborted\""
     );
+}
+
+/// Whoever stops listening does not hear how a call ended; it is ended for them all the same.
+#[test]
+fn a_tool_that_runs_on_is_ended_for_whoever_leaves() {
+    let mut story = Story::begun();
+    let run = call("run_command");
+    let id = run.id;
+    story.reply(MessageId::new(), "", vec![run.clone()], false);
+    story.event(EventBody::ToolRequested { call: run });
+    story.event(EventBody::ToolStarted { call: id, executor: Executor::Server });
+    story.said = Said::default();
+    story.teller.fall_silent(Timestamp(9), &mut story.said);
+    assert_eq!(
+        story.told("success"),
+        "hook.postTool false, toolEnd false, hook.stop, hook.postResponse, messageStart, messageEnd, turnEnd, ping"
+    );
+}
+
+/// Clients wait for a message's end before the turn's, also if the model was not speaking any more.
+#[test]
+fn a_turn_that_is_cut_between_replies_ends_with_an_empty_message() {
+    let model =
+        TurnFailure::Model { message: "gone".to_owned(), retry_helps: false, trouble: ModelTrouble::Server };
+    for (end, last) in [
+        (TurnEnd::Cancelled, "messageStart, messageEnd true, turnEnd, ping"),
+        (TurnEnd::Failed(model), "messageStart, messageEnd, turnEnd, ping"),
+        (TurnEnd::StepLimit, "messageStart, messageEnd, turnEnd, ping"),
+        (TurnEnd::Done, "hook.postResponse, turnEnd, ping"),
+    ] {
+        let mut story = Story::begun();
+        let run = call("run_command");
+        story.reply(MessageId::new(), "I will look.", vec![run], false);
+        story.said = Said::default();
+        story.end(end);
+        let told = story.told("aborted");
+        assert!(told.ends_with(last), "{told}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use loggia_protocol_autohand::limits::{MAX_ARGUMENT_BYTES, MAX_OUTPUT_BYTES};
 
 use crate::tell::moment::{between, moment};
 use crate::tell::said::Said;
+use crate::tell::turn::Turn;
 use crate::tell::{Teller, fit, names};
 
 /// A call without an end.
@@ -119,6 +120,15 @@ impl Teller {
         if is_told {
             tell_end(&call, ended, at, said);
         }
+    }
+}
+
+impl Turn {
+    /// Ends the calls that were told as begun and whose end will not be heard any more.
+    pub(super) fn end_calls(&mut self, at: Timestamp, said: &mut Said) {
+        let cut = Ended { outcome: &ToolOutcome::Cancelled, files: &[], is_command: false, milliseconds: &0 };
+        let calls = std::mem::take(&mut self.calls).into_values();
+        calls.filter(|call| call.started.is_some()).for_each(|call| tell_end(&call, &cut, at, said));
     }
 }
 

@@ -57,9 +57,9 @@ pub(super) struct Closing {
     marker: AgentEndReason,
     /// What the user must know.
     error: Option<(i64, String)>,
-    /// Whether that is a failure of the agent.
     /// What kind of trouble with the model, in the word of existing agents.
     error_type: Option<&'static str>,
+    /// Whether that is a failure of the agent.
     failed: bool,
 }
 
@@ -74,6 +74,11 @@ impl Closing {
     pub(super) fn completed(usage: Usage) -> Self {
         let (reason, marker) = (TurnEndReason::Completed, AgentEndReason::Completed);
         Self { usage, reason, marker, error: None, error_type: None, failed: false }
+    }
+
+    /// Whether the model was not done.
+    fn is_cut(&self) -> bool {
+        self.reason == TurnEndReason::Aborted || self.error.is_some()
     }
 
     fn of(end: &TurnEnd, usage: Usage, step_by_step: bool) -> Self {
@@ -209,7 +214,9 @@ impl Teller {
     pub(super) fn close_turn(&mut self, closing: &Closing, at: Timestamp, said: &mut Said) {
         let Some(mut turn) = self.turn.take() else { return };
         self.place.ended(turn.id);
-        self.aborted = (closing.reason == TurnEndReason::Aborted).then_some(turn.id);
+        let aborted = closing.reason == TurnEndReason::Aborted;
+        self.aborted = aborted.then_some(turn.id);
+        turn.end_calls(at, said);
         self.tell_error(closing, at, said);
         if let Some(batch_id) = turn.batch.clone() {
             let change_count = self.state.batch.as_ref().map_or(0, |batch| batch.patches.len()) as u64;
@@ -231,7 +238,10 @@ impl Teller {
         };
         said.say::<wire::HookStop>(&response);
         said.say::<wire::HookPostResponse>(&response);
-        turn.end_last_message(closing.reason == TurnEndReason::Aborted, at, said);
+        if closing.is_cut() || !turn.has_spoken {
+            turn.need_message(at, said);
+        }
+        turn.end_message(aborted, at, said);
         said.say::<wire::TurnEnd>(&wire::TurnEndParams::new(
             wire::TurnId(turn.id.to_string()),
             self.session_id(),

@@ -212,6 +212,6 @@ impl Extension {
 }
 
 /// A program as the system finds it: bare names in `PATH`, relative paths where it runs.
-fn located(program: &str, directory: &Path) -> PathBuf {
+pub(crate) fn located(program: &str, directory: &Path) -> PathBuf {
     if program.contains('/') { directory.join(program) } else { PathBuf::from(program) }
 }

@@ -105,7 +105,7 @@ async fn breaks(raw: &str, change: impl FnOnce(&mut World)) -> String {
 #[tokio::test]
 async fn a_header_that_lies_ends_the_extension() {
     let check = |why: String, words: &str| {
-        assert!(why.contains(words) && why.ends_with("and it was killed"), "{why}")
+        assert!(why.contains(words) && why.ends_with("and it was killed"), "{why}");
     };
     check(breaks("Content-Length: x\r\n\r\n{}", |_| {}).await, "not a number");
     check(breaks("Content-Length: -5\r\n\r\n{}", |_| {}).await, "negative");

@@ -7,11 +7,13 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod commands;
+mod conformance;
 mod desk;
 mod dialogs;
 mod editing;
 mod events;
 mod frames;
+mod kits;
 mod life;
 mod people;
 mod published;

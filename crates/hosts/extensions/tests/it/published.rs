@@ -29,7 +29,7 @@ const SAMPLES: [(&str, &str); 3] = [
 ];
 
 /// A world with some of them.
-fn world(names: &[&str]) -> World {
+pub(crate) fn world(names: &[&str]) -> World {
     let mut world = World::new();
     world.desk.put(MESSAGE);
     std::fs::write(world.directory.path().join("reader.py"), READER).unwrap();

@@ -7,12 +7,12 @@
 //! Invariant: silence counts only while the plugin waits for nothing of ours. Whoever uses the run may be slow; what waits
 //! for them is no more than [`MAX_RUN`], and the plugin does not feel it.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::FutureExt;
-use futures_util::stream::unfold;
+use futures_util::stream::{iter, unfold};
+use futures_util::{FutureExt, StreamExt};
 use loggia_domain::{AgentPart, AgentRun, CallResults, GuestError};
 use loggia_protocol_mehrhof::{
     AgentRun as Run, AgentRunParams, AgentRunResult, AgentToolResult, AgentToolResultParams, StreamEvent,
@@ -32,11 +32,8 @@ use crate::process::{CallFault, Process};
 
 const METHOD: &str = "agent.run";
 
-/// Events between the reader and the run; more of them wait with the reader.
-const EVENTS: usize = 8;
-
-/// Parts on their way to whoever uses the run; more of them wait with the run.
-const PARTS: usize = 8;
+/// Heaps of parts on their way to whoever uses the run. What comes while one waits makes up the next.
+const HEAPS: usize = 1;
 
 /// All that an agent may say in one run. It is kept in a journal and shown to people.
 const MAX_RUN: usize = 64 * 1024 * 1024;
@@ -90,13 +87,13 @@ pub(super) async fn begin(
     else {
         return Err(plugin.fail(METHOD, Fault::Stopping, Vec::new()));
     };
-    let (parts, receiver) = mpsc::channel(PARTS);
+    let (parts, receiver) = mpsc::channel(HEAPS);
     let open = Arc::new(OpenCalls::default());
     let results = Results { plugin: plugin.clone(), peer, stderr, open: open.clone() };
     let driver = Driver {
         plugin: plugin.clone(),
         parts,
-        waiting: VecDeque::new(),
+        waiting: Heap::new(),
         fences: Fences::default(),
         open,
         said: 0,
@@ -105,16 +102,20 @@ pub(super) async fn begin(
         _own: own,
     };
     plugin.context().tasks.spawn(driver.drive(lease, params));
-    let parts = unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
+    let heaps = unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
+    let parts = heaps.flat_map(|heap: Heap| iter(heap));
     Ok(AgentRun { parts: Box::pin(parts), results: Box::new(results) })
 }
+
+/// What is handed on at once.
+type Heap = Vec<Result<AgentPart, GuestError>>;
 
 /// What drives a run.
 struct Driver {
     plugin: Plugin,
-    parts: mpsc::Sender<Result<AgentPart, GuestError>>,
+    parts: mpsc::Sender<Heap>,
     /// Parts that were heard and not handed on yet.
-    waiting: VecDeque<AgentPart>,
+    waiting: Heap,
     /// What finds files in its text.
     fences: Fences,
     open: Arc<OpenCalls>,
@@ -155,7 +156,7 @@ impl Driver {
         let context = self.plugin.context().clone();
         let end = self.follow(&lease, &context, params).await;
         if let Some(process) = lease.process() {
-            process.listen(None);
+            process.ear().open(false);
         }
         let mut leaving = None;
         let failure = match end {
@@ -189,23 +190,31 @@ impl Driver {
     async fn tell_the_rest(&mut self, failure: Option<PluginError>) {
         let closing = self.plugin.closing().clone();
         // Of a run that failed, also what it was in the middle of.
-        self.waiting.extend(self.fences.finish().0);
-        let parts = std::mem::take(&mut self.waiting).into_iter().map(Ok);
-        for item in parts.chain(failure.map(|error| Err(error.into()))) {
-            tokio::select! {
-                biased;
-                sent = self.parts.send(item) => if sent.is_err() { return },
-                // Whoever has not taken it by now is not waited for.
-                () = closing.cancelled() => return,
-            }
+        let rest = self.fences.finish().0;
+        self.pass_on(rest);
+        self.waiting.extend(failure.map(|error| Err(error.into())));
+        if self.waiting.is_empty() {
+            return;
         }
+        tokio::select! {
+            biased;
+            // Whoever does not listen any more does not miss it.
+            _ = self.parts.send(std::mem::take(&mut self.waiting)) => {}
+            // Whoever has not taken it by now is not waited for.
+            () = closing.cancelled() => {}
+        }
+    }
+
+    /// Parts to be handed on.
+    fn pass_on(&mut self, parts: impl IntoIterator<Item = AgentPart>) {
+        self.waiting.extend(parts.into_iter().map(Ok));
     }
 
     /// Listens to what the plugin says, and hands it on, until the run is over.
     async fn follow(&mut self, lease: &Lease, context: &Context, params: AgentRunParams) -> End {
         let Some(process) = lease.process() else { return End::Failed(CallFault::Stopping) };
-        let (listener, mut events) = mpsc::channel(EVENTS);
-        process.listen(Some(listener));
+        let ear = Arc::clone(process.ear());
+        ear.open(true);
         let limits = &context.limits;
         let closing = self.plugin.closing().clone();
         let parts = self.parts.clone();
@@ -213,64 +222,77 @@ impl Driver {
         drop(params);
         let mut silent_since = Instant::now();
         let mut complete_since = None;
+        // Set anew only when it goes off: to do so with every event would cost more than the event.
+        let mut silence = pin!(sleep_until(silent_since + limits.run_silence));
+        let mut settled = pin!(sleep_until(silent_since + limits.run_answer));
         let answer = loop {
-            let silence = sleep_until(silent_since + limits.run_silence);
-            let settled = sleep_until(complete_since.unwrap_or(silent_since) + limits.run_answer);
             tokio::select! {
                 biased;
                 () = parts.closed() => return End::Unwanted,
                 () = closing.cancelled() => return End::Failed(CallFault::Stopping),
                 // First, so that a plugin that never pauses does not keep from people what it said.
                 Ok(place) = parts.reserve(), if !self.waiting.is_empty() => {
-                    if let Some(part) = self.waiting.pop_front() {
-                        place.send(Ok(part));
-                    }
+                    place.send(std::mem::take(&mut self.waiting));
                 }
-                Some(event) = events.recv() => {
+                events = ear.take() => {
                     silent_since = Instant::now();
-                    match self.hear(event) {
-                        Ok(Heard::Complete) => complete_since = Some(silent_since),
-                        Ok(_) => {}
+                    match self.hear_all(events) {
+                        Ok(false) => {}
+                        Ok(true) => {
+                            complete_since = Some(silent_since);
+                            settled.as_mut().reset(silent_since + limits.run_answer);
+                        }
                         Err(fault) => return End::Failed(fault),
                     }
                 }
                 answer = &mut answer => break answer,
                 () = self.open.given.notified() => silent_since = Instant::now(),
-                () = settled, if complete_since.is_some() => break Ok(AgentRunResult::default()),
-                () = silence, if self.open.is_empty() => {
-                    return End::Failed(CallFault::TimedOut(limits.run_silence));
+                () = &mut settled, if complete_since.is_some() => break Ok(AgentRunResult::default()),
+                () = &mut silence, if self.open.is_empty() => {
+                    let end = silent_since + limits.run_silence;
+                    if end <= Instant::now() {
+                        return End::Failed(CallFault::TimedOut(limits.run_silence));
+                    }
+                    silence.as_mut().reset(end);
                 }
             }
         };
         // The answer overtakes events that were read before it.
         let mut heard = pin!(process.peer().heard());
         loop {
-            let event = tokio::select! {
+            let events = tokio::select! {
                 biased;
-                Some(event) = events.recv() => event,
+                events = ear.take() => events,
                 () = &mut heard => break,
             };
-            if let Err(fault) = self.hear(event) {
+            if let Err(fault) = self.hear_all(events) {
                 return End::Failed(fault);
             }
         }
-        while let Ok(event) = events.try_recv() {
-            if let Err(fault) = self.hear(event) {
-                return End::Failed(fault);
-            }
+        if let Err(fault) = self.hear_all(ear.take_now()) {
+            return End::Failed(fault);
         }
         answer.map_or_else(End::Failed, End::Answered)
     }
 
-    /// Keeps what an event says, to be handed on.
-    fn hear(&mut self, event: StreamEvent) -> Result<Heard, CallFault> {
+    /// Keeps what events say, to be handed on. Whether one of them is the end.
+    fn hear_all(&mut self, events: Vec<StreamEvent>) -> Result<bool, CallFault> {
+        let mut is_complete = false;
+        for event in events {
+            is_complete |= self.hear(event)?;
+        }
+        Ok(is_complete)
+    }
+
+    fn hear(&mut self, event: StreamEvent) -> Result<bool, CallFault> {
         let part = match heard::read(event) {
             Heard::Part(part) => part,
             Heard::Failure(message) => {
                 self.complaint = Some(message.clone());
                 AgentPart::Note(message)
             }
-            other => return Ok(other),
+            Heard::Complete => return Ok(true),
+            Heard::Nothing => return Ok(false),
         };
         self.said = self.said.saturating_add(PER_PART + heard::weight(&part));
         if self.said > MAX_RUN {
@@ -282,13 +304,16 @@ impl Driver {
             _ => {}
         }
         match part {
-            AgentPart::Text(text) => self.waiting.extend(self.fences.push(&text)),
+            AgentPart::Text(text) => {
+                let found = self.fences.push(&text);
+                self.pass_on(found);
+            }
             part => {
-                self.waiting.extend(self.fences.interrupt());
-                self.waiting.push_back(part);
+                let before = self.fences.interrupt();
+                self.pass_on(before.into_iter().chain([part]));
             }
         }
-        Ok(Heard::Nothing)
+        Ok(false)
     }
 
     /// Whether an answer says that the run failed.
@@ -299,11 +324,11 @@ impl Driver {
             return Some(self.plugin.fail(METHOD, Fault::Failed(reason), stderr.lines()));
         }
         let (rest, problem) = self.fences.finish();
-        self.waiting.extend(rest);
+        self.pass_on(rest);
         if let Some(problem) = problem {
             return Some(self.plugin.fail(METHOD, Fault::Failed(problem), stderr.lines()));
         }
-        self.waiting.extend(result.tokens_used.filter(|_| !self.told_usage).map(heard::sum));
+        self.pass_on(result.tokens_used.filter(|_| !self.told_usage).map(heard::sum));
         None
     }
 

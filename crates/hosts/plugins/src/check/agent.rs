@@ -96,7 +96,9 @@ async fn run(session: &mut Session<'_>) {
         Ok(said) if said.has_failed() => {
             failed("a run that ends well", said.error.unwrap_or_else(|| "the status `error`".to_owned()))
         }
-        Ok(said) if said.status == Some(RunStatus::Complete) => Outcome::Passed,
+        Ok(said) if said.status == Some(RunStatus::Complete) => {
+            answer.otherwise(&said).unwrap_or(Outcome::Passed)
+        }
         Ok(_) => noted("`\"status\":\"complete\"`", answer.words()),
         Err(outcome) => outcome,
     };

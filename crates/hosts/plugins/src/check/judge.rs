@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use loggia_jsonrpc::{ErrorObject, Method, decode};
+use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::report::Outcome;
@@ -59,6 +61,16 @@ impl Answer {
         }
     }
 
+    /// What was read otherwise than it was written, if anything was: hosts put up with that, and other hosts may not.
+    pub(super) fn otherwise<T: Serialize>(&self, read: &T) -> Option<Outcome> {
+        let Self::Result(came) = self else { return None };
+        let came: Value = serde_json::from_str(came.get()).ok()?;
+        let mut changed = Vec::new();
+        compare(&came, &serde_json::to_value(read).ok()?, "", &mut changed);
+        let wanted = "values of the kinds that the specification has";
+        (!changed.is_empty()).then(|| noted(wanted, cut(&changed.join(", "))))
+    }
+
     /// An error with one of these codes is right, another one is tolerated, a result is as `otherwise` says.
     pub(super) fn should_fail(&self, wanted: &str, codes: &[i64], otherwise: Tolerance) -> Outcome {
         match self {
@@ -76,6 +88,22 @@ impl Answer {
             Self::Untidy(..) => noted(wanted, self.words()),
             _ => failed(wanted, self.words()),
         }
+    }
+}
+
+/// Notes where two values differ, by key. Keys that only one of them has are others' affair.
+fn compare(came: &Value, read: &Value, path: &str, changed: &mut Vec<String>) {
+    match (came, read) {
+        (Value::Object(came), Value::Object(read)) => {
+            let both = came.iter().filter_map(|(key, value)| Some((key, value, read.get(key)?)));
+            both.for_each(|(key, came, read)| compare(came, read, &format!("{path}.{key}"), changed));
+        }
+        (Value::Array(came), Value::Array(read)) if came.len() == read.len() => {
+            let both = came.iter().zip(read).enumerate();
+            both.for_each(|(at, (came, read))| compare(came, read, &format!("{path}[{at}]"), changed));
+        }
+        _ if came == read => {}
+        _ => changed.push(format!("`{}` is `{came}`, read as `{read}`", path.trim_start_matches('.'))),
     }
 }
 

@@ -107,11 +107,7 @@ async fn list(session: &mut Session<'_>, can: &[ProviderCapability]) -> Option<L
     let heard = session.ask(ProviderList::NAME, json!({ "filter": {}, "limit": 2, "offset": 0 })).await;
     let listed = heard.answer.read::<ProviderList>();
     let outcome = match &listed {
-        Ok(page) if page.items.len() > 2 => noted("at most 2 tasks", format!("{}", page.items.len())),
-        Ok(page) if page.total.is_none() || page.has_more.is_none() => {
-            noted("`items`, `total` and `hasMore`", "no word on how many there are; hosts take one page")
-        }
-        Ok(_) => Outcome::Passed,
+        Ok(page) => heard.answer.otherwise(page).unwrap_or_else(|| whole_page(page)),
         Err(outcome) => outcome.clone(),
     };
     session.judge("provider.list", &heard, outcome);
@@ -172,8 +168,10 @@ async fn task(session: &mut Session<'_>, can: &[ProviderCapability], id: Option<
         }
         Some(id) => {
             let heard = session.ask(ProviderFetch::NAME, json!({ "id": id })).await;
-            let outcome =
-                heard.answer.read::<ProviderFetch>().map_or_else(|outcome| outcome, |unit| whole(&unit));
+            let outcome = match heard.answer.read::<ProviderFetch>() {
+                Ok(unit) => heard.answer.otherwise(&unit).unwrap_or_else(|| whole(&unit)),
+                Err(outcome) => outcome,
+            };
             session.judge("provider.fetch: a task", &heard, outcome);
             if snapshots {
                 let heard = session.ask(ProviderSnapshot::NAME, json!({ "id": id })).await;
@@ -191,6 +189,17 @@ async fn task(session: &mut Session<'_>, can: &[ProviderCapability], id: Option<
         let outcome = heard.answer.should_fail("an error, best -32005", &[], Tolerance::Tolerated);
         session.judge(format!("{method}: a task that is not there"), &heard, outcome);
     }
+}
+
+/// A page that says what it is.
+fn whole_page(page: &ListResult) -> Outcome {
+    if page.items.len() > 2 {
+        return noted("at most 2 tasks", format!("{}", page.items.len()));
+    }
+    if page.total.is_none() || page.has_more.is_none() {
+        return noted("`items`, `total` and `hasMore`", "no word on how many there are; hosts take one page");
+    }
+    Outcome::Passed
 }
 
 /// A task with all that hosts show of one.

@@ -61,6 +61,25 @@ async fn an_agent_is_asked_whether_it_is_ready() {
 }
 
 #[tokio::test]
+async fn whatever_shape_its_answer_has_what_a_run_said_stands() {
+    for (answer, tokens) in [
+        ("null", None),
+        ("\"done\"", None),
+        ("{\"status\":7,\"error\":{}}", None),
+        ("{\"status\":\"complete\",\"tokens_used\":\"12\"}", Some("usage 0 12")),
+    ] {
+        let answer = format!("result:agent.run:{answer}");
+        let one = One::new("agent", &["plain", &answer, "result:agent.init:{\"metadata\":{\"version\":1}}"]);
+        let (parts, error) = run(&one).await;
+        assert_eq!(error, None, "{answer}");
+        let mut expected = vec!["text Here's the code:", "file src/auth.py Some(\"x = 1\\n\")"];
+        expected.extend(tokens);
+        assert_eq!(parts, expected, "{answer}");
+        one.host.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn a_run_streams_text_and_files_and_ends_with_its_answer() {
     let one = One::new("agent", &["plain"]);
     let request = AgentRequest {

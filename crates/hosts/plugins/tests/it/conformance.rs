@@ -132,6 +132,18 @@ async fn odd_answers_are_noted_or_fail_as_hosts_take_them() {
 }
 
 #[tokio::test]
+async fn values_that_hosts_have_to_read_otherwise_are_noted() {
+    let unit = r#"{"id":7,"title":"T","description":"","provider":"jira","labels":["a",8]}"#;
+    let report = of("provider", &[&format!("result:provider.fetch:{unit}")]).await;
+    let fetched = found(&report).into_iter().find(|(name, _)| name == "note provider.fetch: a task").unwrap();
+    assert_eq!(fetched.1, r#"`id` is `7`, read as `"7"`, `labels[1]` is `8`, read as `"8"`"#);
+    let answer = r#"result:agent.run:{"status":"complete","tokens_used":"12"}"#;
+    let report = of("agent", &["plain", answer]).await;
+    let run = found(&report).into_iter().find(|(name, _)| name == "note agent.run").unwrap();
+    assert_eq!(run.1, r#"`tokens_used` is `"12"`, read as `12`"#);
+}
+
+#[tokio::test]
 async fn whoever_never_stops_talking_has_not_answered() {
     let report = checked("provider", &["flood-stdout:provider.init"], |options| {
         options.limits = Limits { init: NOT_SO_SHORT, ..options.limits };

@@ -100,6 +100,20 @@ fn a_workspace_that_is_not_trusted_replaces_nothing_and_runs_nothing() {
     assert_eq!(host.get("same").unwrap().scope(), Scope::Global);
 }
 
+#[test]
+fn places_that_tasks_come_from_and_that_may_not_run_are_told_with_what_lets_them() {
+    let mut home = Home::new();
+    home.add("provider", "on", &[]);
+    home.add_raw(Scope::Global, "off", &manifest("provider", "off", &[]));
+    home.add_raw(Scope::Project, "theirs", &manifest("provider", "theirs", &[]));
+    home.trusted.store(false, SeqCst);
+    let barred = home.host().barred_providers();
+    let seen: Vec<_> = barred.iter().map(|one| (one.plugin.as_str(), one.schemes.join(" "))).collect();
+    assert_eq!(seen, [("off", "jira".to_owned()), ("theirs", "jira".to_owned())]);
+    assert!(barred[0].why.contains("`loggia plugin enable off`"), "{}", barred[0].why);
+    assert!(barred[1].why.contains("`loggia trust`"), "{}", barred[1].why);
+}
+
 #[tokio::test]
 async fn trust_is_asked_before_every_call() {
     let mut home = Home::new();
@@ -202,7 +216,13 @@ fn mehrhofs_configuration_says_what_is_enabled_and_what_plugins_are_told() {
         let timeout = PluginSettings::read(&file).unwrap().agent_timeout;
         assert_eq!(timeout.map(|timeout| timeout.as_secs()), expected, "{text}");
     }
-    for empty in ["", "plugins:\n", "git: {}\n"] {
+    let text = "agent:\n  default: claude\n  steps:\n    planning: {name: thinker}\n    reviewing: critic\n    odd: [1]\n";
+    std::fs::write(&file, text).unwrap();
+    let agents = PluginSettings::read(&file).unwrap().agents;
+    let named = [agents.any, agents.planning, agents.implementing, agents.reviewing];
+    let named = named.map(|name| name.unwrap_or_else(|| "-".to_owned()));
+    assert_eq!(named, ["claude", "thinker", "-", "critic"]);
+    for empty in ["", "plugins:\n", "git: {}\n", "agent: {default: 7, steps: [1]}\n"] {
         std::fs::write(&file, empty).unwrap();
         assert_eq!(PluginSettings::read(&file).unwrap(), PluginSettings::default(), "{empty:?}");
     }

@@ -60,7 +60,12 @@ unknown: {keys: [are, ignored]}
     let Role::Provider(role) = &read.role else { panic!("a provider") };
     assert_eq!((role.schemes.join(" ").as_str(), role.priority), ("jira JIRA test", 30));
     assert_eq!(role.capabilities.len(), 3, "words nobody knows stand for themselves");
-    assert_eq!(read.warnings(|_| false), ["it needs the variable `JIRA_TOKEN`, which is not set"]);
+    assert_eq!(
+        read.warnings(|_| false),
+        [
+            "it needs the variable `JIRA_TOKEN`, which the server does not have; `plugins.variables` names those that it is given"
+        ]
+    );
     assert_eq!(read.warnings(|name| name == "JIRA_TOKEN"), [""; 0]);
 }
 
@@ -148,7 +153,11 @@ fn broken_yaml_is_refused_with_its_place() {
     let words = refused("version: \"1\"\nname: [x\ntype: agent\n");
     assert!(words.starts_with("`p/plugin.yaml`, line ") && !words.contains('\n'), "{words}");
     let words = refused("version: \"1\"\nname: x\nprovider:\n  schemes: jira\n");
-    assert!(words.starts_with("`p/plugin.yaml`, line 4, column 12: "), "{words}");
+    assert_eq!(words, "`p/plugin.yaml`, line 4, column 12: a list is needed here");
+    let words = refused("version: \"1\"\nname: x\nexecutable: python3\n");
+    assert_eq!(words, "`p/plugin.yaml`, line 3, column 13: keys with values are needed here");
+    let words = refused(": : :{\n");
+    assert_eq!(words, "`p/plugin.yaml`, line 1, column 1: a text is needed here");
     for text in ["", "- a\n", "7", "a: b: c", "\u{0}"] {
         parse(text).unwrap_err();
     }

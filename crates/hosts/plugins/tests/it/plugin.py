@@ -313,6 +313,9 @@ def main():
             result = handle(request["method"], request.get("params", {}))
             if result is LATE:
                 continue
+            said = habit("result", request["method"])
+            if said:
+                result = json.loads(":".join(said))
             send({"jsonrpc": "2.0", "id": request["id"], "result": result})
         except Failure as failure:
             send({"jsonrpc": "2.0", "id": request["id"], "error": failure.error})

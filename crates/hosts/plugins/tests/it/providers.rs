@@ -97,6 +97,34 @@ async fn tasks_are_listed_page_by_page() {
 }
 
 #[tokio::test]
+async fn a_list_is_always_asked_for_with_a_filter() {
+    let one = One::new("provider", &[]);
+    one.provider().list(WorkQuery { limit: 1, ..WorkQuery::default() }).await.unwrap();
+    assert_eq!(one.params("provider.list"), r#"{"filter":{},"limit":1,"offset":0}"#);
+    one.host.stop().await;
+}
+
+#[tokio::test]
+async fn odd_values_of_a_task_do_not_lose_it() {
+    let unit = r#"{"id":42,"externalKey":42,"title":"T","priority":"high","labels":[{"name":"bug"}],"createdAt":1700000000,"source":"https://x/1"}"#;
+    let one = One::new("provider", &["result:provider.init:null", &format!("result:provider.fetch:{unit}")]);
+    let item = one.provider().fetch(key()).await.unwrap();
+    assert_eq!((item.key.as_str(), item.label.as_deref(), item.priority), ("PROJ-123", Some("42"), None));
+    assert_eq!((item.tags.join(" ").as_str(), item.location.as_deref()), ("bug", Some("https://x/1")));
+    one.host.stop().await;
+}
+
+#[tokio::test]
+async fn a_provider_that_is_ready_has_said_what_it_can_do() {
+    let one = One::new("provider", &[]);
+    let provider = one.provider();
+    assert!(!provider.can(ProviderAbility::Propose), "its manifest does not say so");
+    provider.ready().await.unwrap();
+    assert!(provider.can(ProviderAbility::Propose));
+    one.host.stop().await;
+}
+
+#[tokio::test]
 async fn what_a_provider_can_do_beyond_the_specification_is_reached() {
     let one = One::new("provider", &[]);
     let provider = one.provider();

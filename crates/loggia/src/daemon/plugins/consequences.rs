@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use loggia_domain::{TrustConsequences, TrustedSetting};
+use loggia_domain::{TaskAgents, TrustConsequences, TrustedSetting};
 use loggia_plugins::{HostSettings, PluginSettings, Plugins, Scope, read_variables};
 
 use super::setup::{MEHRHOF_FILE, MEHRHOF_VARIABLES, Setup, below, in_words};
@@ -65,6 +65,14 @@ impl Inner {
                 settings.extend(enables.map(|effect| setting(MEHRHOF_FILE, effect)));
                 let configures = mehrhof.config.keys().map(|name| format!("configures the plugin `{name}`"));
                 settings.extend(configures.map(|effect| setting(MEHRHOF_FILE, effect)));
+                let TaskAgents { any, planning, implementing, reviewing } = mehrhof.agents;
+                let mut named: Vec<String> =
+                    [any, planning, implementing, reviewing].into_iter().flatten().collect();
+                named.sort();
+                named.dedup();
+                let works =
+                    named.iter().map(|name| format!("has tasks done by `{name}`, if a plugin is called so"));
+                settings.extend(works.map(|effect| setting(MEHRHOF_FILE, effect)));
             }
             Err(error) => tracing::debug!(error = in_words(&error), "told with the problems"),
         }

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loggia_domain::PluginDeskError;
+use loggia_domain::{PluginDeskError, TaskAgents};
 use loggia_jsonrpc::Json;
 use loggia_plugins::{Limits, PluginSettings, read_variables};
 
@@ -34,6 +34,8 @@ pub(super) struct Setup {
     pub(super) limits: Limits,
     /// What Mehrhof's users set for an agent that says nothing.
     silence: Option<Duration>,
+    /// Whom they named to do tasks.
+    pub(super) named: TaskAgents,
     /// What could not be read, in words.
     pub(super) problems: Vec<String>,
     /// Plugins that the workspace configures. Those that are not on are probably written wrong.
@@ -156,6 +158,7 @@ impl Setup {
                 self.enabled.extend(settings.enabled);
                 self.config.extend(settings.config);
                 self.silence = settings.agent_timeout;
+                self.named = settings.agents;
                 self.configured = self.config.keys().cloned().collect();
             }
             Err(error) => self.problems.push(in_words(&error)),

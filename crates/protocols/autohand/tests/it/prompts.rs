@@ -2,7 +2,8 @@
 
 use loggia_jsonrpc::Method;
 use loggia_protocol_autohand::{
-    GetHistoryParams, GetMessagesParams, ImageAttachment, Prompt, PromptParams, limits,
+    GetHistoryParams, GetMessagesParams, ImageAttachment, MaxThinkingTokensSetParams,
+    PermissionModeSetParams, Prompt, PromptParams, Selection, limits,
 };
 
 use crate::{params, rewritten};
@@ -21,7 +22,7 @@ fn a_wrong_field_deep_in_a_prompt_is_named() {
         r#"{"message":"Go","context":{"selection":{"file":"a","startLine":"x","endLine":2,"text":""}}}"#;
     assert_eq!(
         rewritten(Prompt::NAME, text),
-        "error: context.selection.startLine: invalid type: string \"x\", expected u64"
+        "error: context.selection.startLine: invalid type: string \"x\", expected a whole number that is not negative"
     );
 }
 
@@ -71,6 +72,35 @@ fn a_limit_counts_from_the_end_and_zero_means_all() {
     {
         assert_eq!(params::<GetMessagesParams>(text).last(), expected, "for {text}");
     }
+}
+
+/// Some languages write every number with a fraction.
+#[test]
+fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+    assert_eq!(params::<GetMessagesParams>(r#"{"limit":2.0}"#).last(), Some(2));
+    assert_eq!(params::<GetMessagesParams>(r#"{"limit":-1.0}"#).last(), None);
+    assert_eq!(params::<GetHistoryParams>(r#"{"page":2.0,"pageSize":5e0}"#).page_and_size(), (2, 5));
+    assert_eq!(params::<MaxThinkingTokensSetParams>("{}").max_thinking_tokens, None);
+    let selected: Selection = params(r#"{"file":"a","startLine":1.0,"endLine":2,"text":"x"}"#);
+    assert_eq!((selected.start_line, selected.end_line), (1, 2));
+    for (limit, said) in [
+        ("2.5", "invalid value: floating point `2.5`, expected a whole number"),
+        ("1e300", "expected a whole number"),
+        ("\"2\"", "invalid type: string \"2\", expected a whole number"),
+    ] {
+        let error =
+            serde_json::from_str::<GetMessagesParams>(&format!(r#"{{"limit":{limit}}}"#)).unwrap_err();
+        assert!(error.to_string().contains(said), "{limit}: {error}");
+    }
+    let error = serde_json::from_str::<GetHistoryParams>(r#"{"page":-3}"#).unwrap_err().to_string();
+    assert!(error.contains("must be a whole number from 0 to"), "{error}");
+}
+
+/// What is wrong is said in words, not in those of our language.
+#[test]
+fn a_mode_that_is_no_name_is_told_as_such() {
+    let error = serde_json::from_str::<PermissionModeSetParams>(r#"{"mode":1}"#).unwrap_err().to_string();
+    assert!(error.starts_with("must be the name of a mode"), "{error}");
 }
 
 #[test]

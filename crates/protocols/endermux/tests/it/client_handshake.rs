@@ -94,6 +94,18 @@ fn a_reject_for_the_epoch_names_both_epochs() {
 }
 
 #[test]
+fn a_server_that_misses_a_range_of_epochs_names_its_own() {
+    let error = judge(&reject("invalid_transport_epoch_range", "16", "[]")).unwrap_err();
+    assert_eq!(error, HandshakeFailure::EpochMismatch { server: 16, client: 15 });
+    // One of our own epoch found the range, and did not like it.
+    for epoch in ["15", "null"] {
+        let error = judge(&reject("invalid_transport_epoch_range", epoch, "[]")).unwrap_err();
+        let reason = RejectReason::InvalidTransportEpochRange;
+        assert_eq!(error, HandshakeFailure::Rejected { reason, message: "m".to_owned() });
+    }
+}
+
+#[test]
 fn a_reject_for_capabilities_names_them_sorted() {
     let error =
         judge(&reject("missing_required_capabilities", "null", r#"["parse","log_forward"]"#)).unwrap_err();

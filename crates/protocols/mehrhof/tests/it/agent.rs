@@ -13,8 +13,13 @@ fn an_agent_may_tell_who_it_is_in_two_forms() {
     let nested: AgentInitResult =
         value(r#"{"capabilities":[],"metadata":{"name":"openai","models":["gpt-4","gpt-5"]}}"#);
     assert_eq!((nested.agent_name(), nested.agent_model()), (Some("openai"), Some("gpt-4")));
-    let silent: AgentInitResult = value("{}");
-    assert_eq!((silent.agent_name(), silent.agent_model()), (None, None));
+    for nothing in ["{}", "null", "true", r#"{"metadata":"v1","capabilities":"all"}"#] {
+        assert_eq!(value::<AgentInitResult>(nothing), AgentInitResult::default(), "for {nothing}");
+    }
+    let numbers: AgentInitResult = value(r#"{"model":4,"metadata":{"version":1,"models":[4,"m"]}}"#);
+    assert_eq!(numbers.agent_model(), Some("4"));
+    let metadata = numbers.metadata.unwrap();
+    assert_eq!((metadata.version.as_deref(), metadata.models), (Some("1"), vec!["m".to_owned()]));
 }
 
 #[test]
@@ -37,9 +42,16 @@ fn only_an_error_status_makes_a_run_fail() {
         (r#"{"status":"error","error":"model not found"}"#, true),
         (r#"{"status":"paused"}"#, false),
         ("{}", false),
+        ("null", false),
+        ("true", false),
+        (r#""done""#, false),
+        (r#"{"status":"complete","tokens_used":"500","error":{}}"#, false),
+        (r#"{"status":7,"tokens_used":-1}"#, false),
     ] {
         assert_eq!(value::<AgentRunResult>(text).has_failed(), failed, "for {text}");
     }
+    assert_eq!(value::<AgentRunResult>(r#"{"tokens_used":"500"}"#).tokens_used, Some(500));
+    assert_eq!(value::<AgentRunResult>(r#"{"tokens_used":12.5}"#).tokens_used, Some(12));
 }
 
 #[test]

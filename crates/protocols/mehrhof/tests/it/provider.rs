@@ -61,6 +61,51 @@ fn dates_nobody_can_read_and_words_nobody_knows_survive() {
 }
 
 #[test]
+fn one_odd_value_does_not_lose_a_task() {
+    for (came, read) in [
+        (r#"{"id":42,"externalKey":42,"title":7}"#, r#"{"id":"42","externalKey":"42","title":"7"}"#),
+        (r#"{"id":"1","priority":"high"}"#, r#"{"id":"1"}"#),
+        (r#"{"id":"1","priority":"2"}"#, r#"{"id":"1","priority":2}"#),
+        (r#"{"id":"1","priority":3.0}"#, r#"{"id":"1","priority":3}"#),
+        (
+            r#"{"id":"1","labels":["a",{"name":"bug","color":"red"},7,[]]}"#,
+            r#"{"id":"1","labels":["a","bug","7"]}"#,
+        ),
+        (r#"{"id":"1","labels":"bug"}"#, r#"{"id":"1","labels":["bug"]}"#),
+        (r#"{"id":"1","subtasks":[{"id":"2","title":"T"},3]}"#, r#"{"id":"1","subtasks":["2","3"]}"#),
+        (
+            r#"{"id":"1","assignees":["ann",{"id":7,"name":"Bob"}]}"#,
+            r#"{"id":"1","assignees":[{"name":"ann"},{"id":"7","name":"Bob"}]}"#,
+        ),
+        (r#"{"id":"1","source":"https://x/1"}"#, r#"{"id":"1","source":{"reference":"https://x/1"}}"#),
+        (
+            r#"{"id":"1","createdAt":1700000000,"updatedAt":{"at":1}}"#,
+            r#"{"id":"1","createdAt":"1700000000"}"#,
+        ),
+        (
+            r#"{"id":"1","comments":[{"id":9,"body":"b","author":"ann"},{"text":"no body"}]}"#,
+            r#"{"id":"1","comments":[{"id":"9","body":"b","author":{"name":"ann"}}]}"#,
+        ),
+        (
+            r#"{"id":"1","attachments":[{"id":5,"size":"12 KB"},{"name":"no id"}]}"#,
+            r#"{"id":"1","attachments":[{"id":"5"}]}"#,
+        ),
+    ] {
+        assert_eq!(result("provider.fetch", came), read, "for {came}");
+    }
+    assert_eq!(result("provider.fetch", r#"{"id":{}}"#), "error: id: a text is needed");
+    assert_eq!(result("provider.parse", r#"{"id":42}"#), r#"{"id":"42"}"#);
+    assert_eq!(
+        result("provider.list", r#"{"items":[{"id":1}],"total":"7","hasMore":"no"}"#),
+        r#"{"items":[{"id":"1"}],"total":7}"#
+    );
+    assert_eq!(
+        result("provider.createPR", r#"{"id":7,"number":"12","url":null}"#),
+        r#"{"id":"7","number":12}"#
+    );
+}
+
+#[test]
 fn a_work_unit_has_a_headline_however_sparse_it_is() {
     for (text, expected) in [
         (r#"{"id":"1","title":"T","externalKey":"K"}"#, "T"),
@@ -76,7 +121,10 @@ fn a_work_unit_has_a_headline_however_sparse_it_is() {
 fn no_list_of_capabilities_differs_from_an_empty_one() {
     assert_eq!(value::<ProviderInitResult>("{}").capabilities, None);
     assert_eq!(value::<ProviderInitResult>(r#"{"capabilities":[]}"#).capabilities, Some(Vec::new()));
-    let known: ProviderInitResult = value(r#"{"capabilities":["list","levitate"]}"#);
+    for odd in ["null", "true", r#""ready""#, r#"{"capabilities":"read"}"#] {
+        assert_eq!(value::<ProviderInitResult>(odd).capabilities, None, "for {odd}");
+    }
+    let known: ProviderInitResult = value(r#"{"capabilities":["list",7,"levitate"]}"#);
     let expected = vec![ProviderCapability::List, ProviderCapability::Other("levitate".to_owned())];
     assert_eq!(known.capabilities, Some(expected));
 }

@@ -94,6 +94,16 @@ fn missing_parts_of_tool_calls_and_costs_have_defaults() {
         "Usage(UsageEvent { input_tokens: 0, output_tokens: 5, cache_read_input_tokens: None })",
         r#"{"type":"usage","data":{"input_tokens":0,"output_tokens":5}}"#,
     );
+    check(
+        r#"{"type":"usage","data":{"input_tokens":null,"output_tokens":"5","cache_read_input_tokens":1.0}}"#,
+        "Usage(UsageEvent { input_tokens: 0, output_tokens: 5, cache_read_input_tokens: Some(1) })",
+        r#"{"type":"usage","data":{"input_tokens":0,"output_tokens":5,"cache_read_input_tokens":1}}"#,
+    );
+    check(
+        r#"{"type":"tool_use","data":{"id":7,"name":"read_file","description":null}}"#,
+        r#"ToolUse(ToolUseEvent { id: ToolUseId("7"), name: "read_file", input: Json(Object {}), description: None })"#,
+        r#"{"type":"tool_use","data":{"id":"7","name":"read_file","input":{}}}"#,
+    );
 }
 
 #[test]
