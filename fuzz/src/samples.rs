@@ -182,6 +182,62 @@ pub(crate) fn consoles() -> io::Result<Vec<Vec<u8>>> {
     Ok(samples)
 }
 
+/// Paths into documents, some with a value behind a NUL.
+pub(crate) fn message_paths() -> io::Result<Vec<Vec<u8>>> {
+    let paths = [
+        "PID",
+        "OBX[2]",
+        "PID.5",
+        "PID-5-1",
+        "PID 3 4",
+        "PID.3.4.2",
+        "PID.3[2].1",
+        "MSH.2",
+        "NK1",
+        "ZZ9[3].2\0x^y",
+        "PID.0",
+        "PID.5[99999999999]",
+        "XYZ[0].1.2.3.4.5",
+        "PID.9999[9999].9999.9999\0\\T\\\\",
+        "PID.1\0\r\n|~&\\",
+        "a",
+        "a.\"b c\"[1].d",
+        "a.\"b c\"[0]\0[1,{}]",
+        "e[0]\0null",
+        "z.y",
+        "x.y\0yes",
+        "t[0].u",
+        "new.way\0- x: y",
+        "[0]",
+        "a..b",
+        "\"",
+        "a[",
+        "",
+    ];
+    Ok(paths.iter().map(|path| path.as_bytes().to_vec()).collect())
+}
+
+/// Documents, each behind the byte that chooses its format.
+pub(crate) fn documents() -> io::Result<Vec<Vec<u8>>> {
+    let documents = [
+        "\0MSH|^~\\&|A\rPID|1||77^^^CLINIC&9.8&ISO~88||ROE^ANN",
+        "\0MSH|^~\\&#|A||\n\r\nNK1\nPID|\\T\\|C:\\x|a&b&|~|\r",
+        "\0MSH#!*?+#A\nPID#1!2*3+4?F?",
+        "\0MSH|^~\\&|é€\u{1f600}\u{85}\u{2028}",
+        "\0",
+        r#"{"segments":[{"segment":"MSH","fields":{"2":"^~\\&"}},{"segment":"PID","fields":{"3":[{"1":1.50},null]}}]}"#,
+        r#"{"a":[1,-0,1e400,0.10,"\ud83d\ude00",true,null,{}],"":{"<<":"~"}}"#,
+        "\x02segments:\n  - segment: MSH\n    fields: {\"2\": '^~\\&'}\n  - segment: PID\n    fields:\n      \"3\": [a, ~]\n",
+        "\x02a: &x [1, .inf, 0x1F, 1_000, yes, !!str 5]\nb: *x\nc: |\n  text\n\n  more\nd: >-\n  folded\n  text\n? e\n: f\n",
+        "\x02# only a note\n",
+        "\x03[[segments]]\nsegment = \"MSH\"\n[segments.fields]\n\"3\" = [{ \"1\" = \"77\" }, \"\"]\n",
+        "\x03a = 1_000\nb = 1979-05-27T07:32:00Z\nc.d = [1, 2.50, nan, -inf]\n[e]\nf = 'x'\n[[g]]\nh = { i = true }\n",
+    ];
+    // JSON begins with its own byte here, to be readable.
+    let chosen = |text: &str| if text.starts_with('{') { format!("\x01{text}") } else { text.to_owned() };
+    Ok(documents.iter().map(|document| chosen(document).into_bytes()).collect())
+}
+
 /// Texts of typed values, each behind the two bytes that choose its type.
 pub(crate) fn typed() -> io::Result<Vec<Vec<u8>>> {
     let mut samples = Vec::new();

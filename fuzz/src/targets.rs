@@ -8,6 +8,8 @@ pub mod content_length;
 pub mod envelope;
 pub mod length_prefixed;
 pub mod lines;
+pub mod message_paths;
+pub mod messages;
 pub mod peer;
 pub mod protocols;
 pub mod round_trip;
@@ -77,6 +79,18 @@ pub const TARGETS: &[Target] = &[
         about: "every message type of the five protocols, read and written twice",
         run: protocols::target,
         samples: samples::typed,
+    },
+    Target {
+        name: "message_paths",
+        about: "paths into messages and trees, and patches at them",
+        run: message_paths::target,
+        samples: samples::message_paths,
+    },
+    Target {
+        name: "messages",
+        about: "documents in HL7, JSON, YAML and TOML, shown in each other's formats",
+        run: messages::target,
+        samples: samples::documents,
     },
 ];
 

@@ -4,7 +4,6 @@
 //! later and `""` says that there is none on purpose: both are left alone. Nothing here keeps a message from being
 //! changed or saved.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use loggia_domain::{MessageFinding, MessageSchema, SchemaField, SchemaMoment};
@@ -88,7 +87,7 @@ impl<'s> Look<'s> {
         }
     }
 
-    fn value(&mut self, value: &Cow<'_, str>, path: &str, entry: &'s SchemaField) {
+    fn value(&mut self, value: &str, path: &str, entry: &'s SchemaField) {
         let length = value.chars().count() as u64;
         if let Some(shortest) = entry.shortest.filter(|shortest| length < *shortest) {
             let what = format!("{} has {length} characters, and {shortest} are the fewest", called(entry));
@@ -103,9 +102,7 @@ impl<'s> Look<'s> {
                 let what = format!("{} is `{}`, which does not fit `{pattern}`", called(entry), cut(value));
                 self.tell(path.to_owned(), false, what);
             }
-        } else if let Some(values) =
-            entry.values.as_ref().filter(|values| !values.contains_key(value.as_ref()))
-        {
+        } else if let Some(values) = entry.values.as_ref().filter(|values| !values.contains_key(value)) {
             let known: Vec<&str> = values.keys().map(String::as_str).collect();
             let what =
                 format!("{} is `{}`, which is none of {}", called(entry), cut(value), cut(&known.join(", ")));

@@ -56,6 +56,16 @@ fn protocol_messages_hold() {
 }
 
 #[test]
+fn paths_into_messages_hold() {
+    check("message_paths");
+}
+
+#[test]
+fn documents_in_four_formats_hold() {
+    check("messages");
+}
+
+#[test]
 fn every_target_has_its_libfuzzer_program() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();

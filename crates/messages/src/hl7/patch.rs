@@ -25,6 +25,17 @@ pub(crate) struct Patching<'t> {
     separator: &'static str,
     /// How long the text is.
     bytes: usize,
+    /// Where a segment was found last: lists of patches mostly go from one to the next.
+    last_found: Option<Found>,
+}
+
+/// Where a segment is.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    name: Name,
+    /// From 0.
+    occurrence: usize,
+    index: usize,
 }
 
 /// A line and what separates it from the next.
@@ -73,6 +84,7 @@ impl<'t> Patching<'t> {
             delimiters: *message.delimiters(),
             separator: usual_separator(message.lines().iter().map(|line| line.separator(text))),
             bytes: text.len(),
+            last_found: None,
         }
     }
 
@@ -152,6 +164,7 @@ impl<'t> Patching<'t> {
         let place = last.map_or(0, |last| last + 1);
         let separator = self.separate(place);
         let piece = || Piece { text: Cow::Owned(line.clone()), separator, name: Some(path.segment) };
+        self.last_found = None;
         self.pieces.splice(place..place, std::iter::repeat_with(piece).take(missing));
         if separator.is_empty() {
             // They are at the end now, and only the last of them ends there.
@@ -181,6 +194,7 @@ impl<'t> Patching<'t> {
         if index == 0 {
             return Err(Refusal::Header);
         }
+        self.last_found = None;
         let removed = self.pieces.remove(index);
         if removed.separator.is_empty() {
             // It was the last line and nothing followed it: now the one before it is.
@@ -190,9 +204,16 @@ impl<'t> Patching<'t> {
         Ok(())
     }
 
-    fn find(&self, path: &SegmentPath) -> Option<usize> {
-        let named = self.pieces.iter().enumerate().filter(|(_, piece)| piece.name == Some(path.segment));
-        named.map(|(index, _)| index).nth(path.occurrence_index())
+    fn find(&mut self, path: &SegmentPath) -> Option<usize> {
+        let occurrence = path.occurrence_index();
+        let known =
+            self.last_found.filter(|found| found.name == path.segment && found.occurrence <= occurrence);
+        let (passed, start) = known.map_or((0, 0), |found| (found.occurrence, found.index));
+        let from_there = self.pieces.iter().enumerate().skip(start);
+        let named = from_there.filter(|(_, piece)| piece.name == Some(path.segment));
+        let index = named.map(|(index, _)| index).nth(occurrence - passed)?;
+        self.last_found = Some(Found { name: path.segment, occurrence, index });
+        Some(index)
     }
 }
 

@@ -128,14 +128,14 @@ impl Scanner<'_> {
 /// Writes a document, with two spaces for every level.
 pub(crate) fn write(node: &Node) -> String {
     let mut text = String::new();
-    push(&mut text, node, &Layout { indent: Some("  "), newline: "\n" }, 0);
+    push(&mut text, node, &Layout { indent: Some("  "), newline: "\n", colon: ": " }, 0);
     text
 }
 
 /// Writes a value on one line.
 pub(crate) fn write_compact(node: &Node) -> String {
     let mut text = String::new();
-    push(&mut text, node, &Layout { indent: None, newline: "" }, 0);
+    push(&mut text, node, &Layout { indent: None, newline: "", colon: ":" }, 0);
     text
 }
 
@@ -145,6 +145,7 @@ pub(crate) struct Layout<'l> {
     /// What every level begins with; all on one line if there is none.
     pub(crate) indent: Option<&'l str>,
     pub(crate) newline: &'l str,
+    pub(crate) colon: &'l str,
 }
 
 /// Writes a value that stands at this level.
@@ -164,7 +165,7 @@ pub(crate) fn push(out: &mut String, node: &Node, layout: &Layout<'_>, level: us
         }
         Value::Map(entries) => push_all(out, ['{', '}'], entries, layout, level, |out, entry| {
             out.push_str(&quoted(&entry.key));
-            out.push_str(if layout.indent.is_some() { ": " } else { ":" });
+            out.push_str(layout.colon);
             push(out, &entry.node, layout, level + 1);
         }),
     }
@@ -255,7 +256,6 @@ mod tests {
             assert!(matches!(read(text), Err(TreeError::Broken { .. })), "{text}");
         }
         assert_eq!(read(r#"{"a":1,"\u0061":2}"#), Err(TreeError::Twice("a".to_owned())));
-        assert_eq!(read(&"[".repeat(200).to_string()).is_err(), true);
         let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         assert!(read(&deep(MAX_DEPTH)).is_ok());
         assert_eq!(read(&deep(MAX_DEPTH + 1)), Err(TreeError::TooDeep));

@@ -43,13 +43,18 @@ impl<'t> Style<'t> {
         let first = parts(root).first().map_or(root.range.start + 1, |part| part.start);
         let before = &text[root.range.start..first.min(root.range.end)];
         let indent = before.rfind('\n').map(|line| &before[line + 1..]).filter(|indent| !indent.is_empty());
-        let spaced = indent.is_some() || text.contains("\": ") || !text.contains("\":");
+        let spaced = indent.is_some() || text.contains("\": ");
         Self { indent, newline, colon: if spaced { ": " } else { ":" } }
     }
 
     fn written(&self, node: &Node, level: usize) -> String {
         let mut text = String::new();
-        push(&mut text, node, &Layout { indent: self.indent, newline: self.newline }, level);
+        push(
+            &mut text,
+            node,
+            &Layout { indent: self.indent, newline: self.newline, colon: self.colon },
+            level,
+        );
         text
     }
 }

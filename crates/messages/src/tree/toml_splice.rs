@@ -52,7 +52,12 @@ pub(crate) fn spliced(text: &str, edit: &Edit) -> Result<String, Refusal> {
         },
         What::RemoveIndex(index) => match go(root, &edit.way)? {
             Place::Item(Item::Value(TomlValue::Array(array))) | Place::Value(TomlValue::Array(array)) => {
-                drop(array.remove(*index));
+                let removed = array.remove(*index);
+                if let (0, Some(first)) = (*index, array.get_mut(0)) {
+                    // What is first now begins where the other one did.
+                    let prefix = removed.decor().prefix().cloned().unwrap_or_default();
+                    first.decor_mut().set_prefix(prefix);
+                }
             }
             Place::Item(Item::ArrayOfTables(tables)) => drop(tables.remove(*index)),
             _ => return Err(Refusal::NotInPlace),

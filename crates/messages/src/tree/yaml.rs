@@ -143,10 +143,10 @@ fn broken(why: &str) -> TreeError {
 /// What a scalar means.
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     let is_plain = style == ScalarStyle::Plain;
-    let meant = match tag.map(|tag| tag.to_string()).as_deref() {
+    let meant = match tag.map(Tag::core_suffix) {
         None => is_plain,
         // Whoever names the type means it.
-        Some(tag) => ["int", "float", "bool", "null"].iter().any(|kind| tag.ends_with(kind)),
+        Some(suffix) => matches!(suffix, Some("int" | "float" | "bool" | "null")),
     };
     if meant { plain(text) } else { Value::Text(text.to_owned()) }
 }
@@ -285,10 +285,9 @@ pub(crate) fn in_quotes(text: &str) -> String {
     }
     let mut escaped = String::with_capacity(quoted.len() + 8);
     for character in quoted.chars() {
-        if stands(character) {
-            escaped.push(character)
-        } else {
-            escaped.push_str(&format!("\\u{:04x}", u32::from(character)))
+        match character {
+            character if stands(character) => escaped.push(character),
+            character => escaped.push_str(&format!("\\u{:04x}", u32::from(character))),
         }
     }
     escaped
@@ -327,6 +326,7 @@ mod tests {
         check("1: a\nnull: b\n", r#"{"1":"a","":"b"}"#);
         check("x: &n {a: 1}\ny: *n\n", r#"{"x":{"a":1},"y":{"a":1}}"#);
         check("", "null");
+        check("a: !point 5\nb: !!int '5'\n", r#"{"a":"5","b":5}"#);
         check("a: \"\\u0085 \\u2028 é\"", "{\"a\":\"\u{85} \u{2028} é\"}");
     }
 

@@ -66,12 +66,22 @@ fn replaced(text: &str, node: &Node, new: &Node) -> String {
     let old = &text[node.range.clone()];
     if old.trim().is_empty() {
         // Nothing stands there yet: behind the colon or the dash.
-        let place = text[..node.range.start].trim_end().len();
+        let is_colon = text[node.range.start..].starts_with(':');
+        let place = if is_colon { node.range.start + 1 } else { text[..node.range.start].trim_end().len() };
         return put(text, place..place, &format!(" {}", written(new, true)));
     }
-    let is_plain = !old.starts_with(['"', '\'', '|', '>', '{', '[']);
+    let start = block_start(text, node.range.start);
+    let is_plain = start == node.range.start && !old.starts_with(['"', '\'', '{', '[']);
     let end = node.range.start + old.trim_end().len();
-    put(text, node.range.start..end, &written(new, is_plain))
+    put(text, start..end, &written(new, is_plain))
+}
+
+/// Where a text of several lines begins that is announced on the line before.
+fn block_start(text: &str, start: usize) -> usize {
+    let before = text[..start].trim_end();
+    let announced = before.trim_end_matches(|last: char| matches!(last, '+' | '-') || last.is_ascii_digit());
+    let is_block = announced.ends_with(['|', '>']) && text[before.len()..start].contains('\n');
+    if is_block { announced.len() - 1 } else { start }
 }
 
 fn inserted(
