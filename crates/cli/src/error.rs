@@ -336,7 +336,9 @@ fn message_hint(problem: &Problem) -> Option<&'static str> {
                 "`loggia ext list` tells which extensions there are, `loggia ext info NAME` what one offers once it runs"
             }
             ProblemType::Forbidden => "`loggia trust` shows what would run, and lets it",
-            _ => "`loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again",
+            _ => {
+                "`loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again"
+            }
         });
     }
     let rest = path.strip_prefix("/v1/messages")?;
@@ -346,8 +348,12 @@ fn message_hint(problem: &Problem) -> Option<&'static str> {
         "save" => "`loggia message save --as FILE` names a file, also another one than before",
         "undo" | "redo" => "`loggia message` tells how it stands",
         "text" => "`--format` says what the text is written in, or is to be: hl7, json, yaml or toml",
-        "value" | "patch" => "paths are written like `PID.5.1`, `OBX[2].5` or `PID.13[2]`; in trees like `a.b[0]`",
-        _ => "save it with `loggia message save`, or give up what is not saved with `loggia message close --discard`",
+        "value" | "patch" => {
+            "paths are written like `PID.5.1`, `OBX[2].5` or `PID.13[2]`; in trees like `a.b[0]`"
+        }
+        _ => {
+            "save it with `loggia message save`, or give up what is not saved with `loggia message close --discard`"
+        }
     })
 }
 

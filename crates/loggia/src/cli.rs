@@ -29,9 +29,7 @@ pub(crate) use extension::{
     ExtensionCheckArguments, ExtensionCommand, ExtensionLanguage, ExtensionListArguments,
     ExtensionNamedArguments, ExtensionNewArguments, ExtensionRunArguments, ExtensionSubcommand,
 };
-pub(crate) use message::{
-    MessageArguments, MessageCommand, MessageOpenArguments, MessagePatchArguments,
-};
+pub(crate) use message::{MessageArguments, MessageCommand, MessageOpenArguments, MessagePatchArguments};
 pub(crate) use plugin::{
     PluginCommand, PluginListArguments, PluginPlace, PluginSwitchArguments, TrustArguments,
 };

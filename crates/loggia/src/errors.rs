@@ -23,7 +23,7 @@ use loggia_wrap::WrapError;
 
 use crate::color::{ERROR, HINT, WARNING};
 use crate::commands::init::InitError;
-use crate::commands::{plugin_new, wrap};
+use crate::commands::{extension_new, plugin_new, wrap};
 use crate::config::{Config, ConfigError};
 use crate::daemon::DaemonError;
 use crate::exit_code::ExitCode;
@@ -47,6 +47,9 @@ pub(crate) enum Error {
     /// A plugin to start from was not written.
     #[error(transparent)]
     Starter(#[from] StarterError),
+    /// An extension to start from was not written.
+    #[error(transparent)]
+    ExtensionStarter(#[from] loggia_extensions::StarterError),
     /// A set-up was not made.
     #[error(transparent)]
     Init(#[from] InitError),
@@ -183,6 +186,7 @@ impl Error {
             Self::Init(error) => error.kind(),
             Self::Wrap(error) => wrap::kind(error),
             Self::Starter(error) => plugin_new::kind(error),
+            Self::ExtensionStarter(error) => extension_new::kind(error),
             Self::NoSuchKey { .. }
             | Self::Policy { .. }
             | Self::NoDirectory { .. }
@@ -209,6 +213,7 @@ impl Error {
             Self::Init(error) => Some(error.hint()),
             Self::Wrap(error) => wrap::hint(error),
             Self::Starter(error) => Some(plugin_new::hint(error)),
+            Self::ExtensionStarter(error) => Some(extension_new::hint(error)),
             Self::ScriptElsewhere { name } => Some(format!(
                 "a script is played by the process that is started with it: add `--ephemeral`, or run `loggia stop` and `loggia serve --model {name}`"
             )),

@@ -27,8 +27,8 @@ use tracing::level_filters::LevelFilter;
 
 use crate::cli::{
     AskArguments, Asked, Cli, Command, ConfigCommand, ExtensionCommand, ExtensionSubcommand, GlobalFlags,
-    HiddenCommand, ModelCommand, PluginCommand, PluginSubcommand, PolicyCommand, ServeArguments, SessionsCommand, TaskCommand,
-    TurnArguments,
+    HiddenCommand, ModelCommand, PluginCommand, PluginSubcommand, PolicyCommand, ServeArguments,
+    SessionsCommand, TaskCommand, TurnArguments,
 };
 use crate::commands::client::Home;
 use crate::commands::serve::Starter;

@@ -194,7 +194,7 @@ fn facts(extension: &Extension, terminal: &Terminal) -> String {
     let paint = terminal.paint_out();
     let mut lines = vec![paint.text(SUBJECT, printable(&extension.name)).into_owned()];
     let mut fact = |name: &str, value: &str| {
-        let name = paint.text(ASIDE, format!("{name:<10}"));
+        let name = paint.text(ASIDE, format!("{name:<12}"));
         lines.push(format!("  {name} {}", printable(value)));
     };
     let pid = extension.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();

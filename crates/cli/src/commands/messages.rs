@@ -1,5 +1,6 @@
 //! The open message of a workspace: opened, looked at, changed by paths, saved.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use loggia_client::Client;
@@ -109,7 +110,7 @@ pub(super) async fn open(
     Ok(client.open_message(&params).await?)
 }
 
-/// Prints the whole message: byte by byte, unless people look at it.
+/// Prints the whole message: one segment a line, or byte by byte if a format is named and nobody looks at it.
 ///
 /// # Errors
 /// See [`CliError`].
@@ -123,11 +124,13 @@ pub async fn message_show(
     let content = client.message_text(&message.message_id, format.as_ref()).await?;
     if at.json {
         say_json(terminal, &content)?;
-    } else if terminal.stdout_is_terminal() {
-        let lines = content.text.replace("\r\n", "\n").replace('\r', "\n");
-        lines.lines().try_for_each(|line| say(terminal, &printable(line)))?;
-    } else {
+    } else if format.is_some() && !terminal.stdout_is_terminal() {
         terminal.out(&content.text).map_err(CliError::Output)?;
+    } else {
+        let lines = content.text.replace("\r\n", "\n").replace('\r', "\n");
+        let shown = |line| if terminal.stdout_is_terminal() { printable(line) } else { Cow::Borrowed(line) };
+        let lines: Vec<Cow<'_, str>> = lines.lines().map(shown).collect();
+        lines.iter().try_for_each(|line| say(terminal, line))?;
     }
     Ok(Outcome::Done)
 }

@@ -25,12 +25,13 @@ const CHECK_ABOUT: &str = "\
 Starts an extension and speaks to it as hosts do, with good and bad input: the handshake, every command it declares, unknown methods, events it asked for and others, odd characters, \
 answers out of order, `shutdown`. What came is told like the results of a test suite. What breaks hosts is a failure; what they put up with is a note.
 
-The extension runs with your environment and your rights, whatever is trusted, and works on a message of its own; its dialogs are cancelled. `--no-commands` runs none of its commands.
+The extension runs here, with your environment and your rights, whatever is trusted. Its commands work on a message that is thrown away afterwards, and nothing is shown to anybody: dialogs are \
+answered by the run. What a command does elsewhere it does for real; `--no-commands` runs none.
 
 Exits with code 4 when something failed.";
 
 const NEW_ABOUT: &str = "\
-Writes an extension to start from, in Python or in Rust, that passes `loggia ext check` as it is, and says what to add to the configuration.
+Writes an extension to start from, in Python or in Rust, with a message to try it on. It passes `loggia ext check` as it is. What is to be added to the configuration is printed on stderr.
 
 One in Python needs nothing but Python 3.8: the kit is one file, which is written beside the program. One in Rust is a Cargo project that uses the crate \
 `loggia-extension-kit`: by its path where `--kit` names it, else by its version.";
@@ -135,9 +136,15 @@ pub(crate) struct ExtensionCheckArguments {
     /// Its arguments
     #[arg(value_name = "ARGUMENT", last = true)]
     pub(crate) args: Vec<String>,
+    /// The message that its commands find [default: a small one]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) message: Option<PathBuf>,
     /// Run none of its commands
     #[arg(long)]
     pub(crate) no_commands: bool,
+    /// Send bodies that are no messages, too, of which published extensions die
+    #[arg(long)]
+    pub(crate) malformed: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

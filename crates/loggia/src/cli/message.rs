@@ -24,6 +24,9 @@ pub(crate) enum MessageCommand {
     /// Open a file, or begin a new message
     Open(MessageOpenArguments),
     /// Print the whole message
+    #[command(
+        long_about = "Prints the whole message, one segment a line. With `--format` it is written to a pipe or a file byte by byte as it is in that format, with carriage returns between the segments of HL7."
+    )]
     Show(MessageShowArguments),
     /// Print what stands at a path
     #[command(long_about = GET_ABOUT)]
@@ -79,7 +82,7 @@ pub(crate) struct MessageOpenArguments {
 /// Arguments of `message show`.
 #[derive(Debug, Args)]
 pub(crate) struct MessageShowArguments {
-    /// In this format [default: its own]
+    /// In this format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
     /// Where and how.
@@ -214,7 +217,9 @@ mod tests {
     #[test]
     fn patches_are_read_as_they_are_typed() {
         let told = |patch: Result<MessagePatch, String>| {
-            patch.map(|patch| format!("{} {:?} {} {}", patch.path, patch.value, patch.remove, patch.create)).ok()
+            patch
+                .map(|patch| format!("{} {:?} {} {}", patch.path, patch.value, patch.remove, patch.create))
+                .ok()
         };
         assert_eq!(told(parse_set("PID.5.1=A=B")).as_deref(), Some("PID.5.1 Some(\"A=B\") false false"));
         assert_eq!(told(parse_set("PID.5=")).as_deref(), Some("PID.5 Some(\"\") false false"));

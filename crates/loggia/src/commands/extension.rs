@@ -29,15 +29,11 @@ pub(crate) fn run(home: &Home, command: ExtensionCommand) -> Result<ExitCode, Er
         }
         ExtensionCommand::Info(arguments) => {
             let (name, options) = one(home, arguments)?;
-            client::run(home, async |client, terminal| {
-                extension_info(client, name, options, terminal).await
-            })?
+            client::run(home, async |client, terminal| extension_info(client, name, options, terminal).await)?
         }
         ExtensionCommand::Logs(arguments) => {
             let (name, options) = one(home, arguments)?;
-            client::run(home, async |client, terminal| {
-                extension_logs(client, name, options, terminal).await
-            })?
+            client::run(home, async |client, terminal| extension_logs(client, name, options, terminal).await)?
         }
         ExtensionCommand::Restart(arguments) => change(home, arguments, ExtensionChange::Restart)?,
         ExtensionCommand::Stop(arguments) => change(home, arguments, ExtensionChange::Stop)?,

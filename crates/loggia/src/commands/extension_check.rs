@@ -2,7 +2,9 @@
 //!
 //! No configuration is read and no server is needed: whoever writes an extension has perhaps neither.
 
-use loggia_extensions::{CheckOptions, ExtensionEntry, Report, check};
+use std::path::Path;
+
+use loggia_extensions::{CheckOptions, ExtensionEntry, Limits, Report, USUAL_MESSAGE, check};
 use loggia_wire::child::Keeper;
 use serde::Serialize;
 
@@ -26,11 +28,23 @@ pub(crate) fn run(flags: &GlobalFlags, arguments: &ExtensionCheckArguments) -> R
     logging::start(super::wrap::level(flags), Format::Text, Heard::Everybody, None, None);
     let keeper = Keeper::this_executable("__supervise").map_err(|source| DaemonError::Runtime { source })?;
     let entry = ExtensionEntry { args: arguments.args.clone(), ..ExtensionEntry::new(&arguments.path) };
+    let here = Path::new(".");
+    let unreadable = |source| Error::Input { path: here.to_owned(), source };
+    // What it keeps in the run is nobody's afterwards.
+    let data = tempfile::tempdir().map_err(|source| DaemonError::Runtime { source })?;
     let options = CheckOptions {
         keeper,
         // As a server gives it: all of the user's.
         environment: std::env::vars_os().collect(),
+        directory: here.canonicalize().map_err(unreadable)?,
+        data_directory: data.path().to_owned(),
+        message: match &arguments.message {
+            Some(file) => super::message::read(file)?,
+            None => USUAL_MESSAGE.to_owned(),
+        },
         commands: !arguments.no_commands,
+        malformed: arguments.malformed,
+        limits: Limits::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -71,9 +71,7 @@ fn open(home: &Home, arguments: &MessageOpenArguments) -> Result<ExitCode, Error
             MessageOpening::New { text, format: arguments.format.into() }
         }
     };
-    done(home, &arguments.all, async |client, at, terminal| {
-        message_open(client, at, opening, terminal).await
-    })
+    done(home, &arguments.all, async |client, at, terminal| message_open(client, at, opening, terminal).await)
 }
 
 fn patch(home: &Home, arguments: MessagePatchArguments) -> Result<ExitCode, Error> {
@@ -114,7 +112,8 @@ fn at(home: &Home, arguments: &MessageArguments) -> Result<MessageAt, Error> {
 
 /// A file as the server names it: from the workspace's root on.
 pub(super) fn below(workspace: &Path, file: &Path) -> Result<String, Error> {
-    let absolute = std::path::absolute(file).map_err(|source| Error::Input { path: file.to_owned(), source })?;
+    let absolute =
+        std::path::absolute(file).map_err(|source| Error::Input { path: file.to_owned(), source })?;
     // It may not be there yet; the directory it is to be in is.
     let real = match (absolute.parent().map(Path::canonicalize), absolute.file_name()) {
         (Some(Ok(directory)), Some(name)) => directory.join(name),
@@ -128,7 +127,7 @@ pub(super) fn below(workspace: &Path, file: &Path) -> Result<String, Error> {
 }
 
 /// The text of a file, or of stdin.
-fn read(file: &Path) -> Result<String, Error> {
+pub(super) fn read(file: &Path) -> Result<String, Error> {
     let failed = |source| Error::Input { path: file.to_owned(), source };
     let mut text = String::new();
     let taken = match file == Path::new("-") {
@@ -137,7 +136,10 @@ fn read(file: &Path) -> Result<String, Error> {
     };
     taken.map_err(failed)?;
     if text.len() as u64 > MAX_TEXT {
-        return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {MAX_TEXT} bytes"))));
+        return Err(failed(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("larger than {MAX_TEXT} bytes"),
+        )));
     }
     Ok(text)
 }

@@ -129,7 +129,8 @@ pub(crate) fn settle(layers: Vec<Layer>) -> Vec<Setting> {
         for mut assignment in assignments {
             if assignment.key.kind == ValueType::Entries {
                 // Lists are added to, not replaced.
-                let before = settings.iter().filter(|setting| setting.key.path == assignment.key.path).count();
+                let before =
+                    settings.iter().filter(|setting| setting.key.path == assignment.key.path).count();
                 assignment.path = format!("{}[{}]", assignment.key.path, before + 1).into();
             }
             let place = settings.iter().position(|setting| setting.path == assignment.path);

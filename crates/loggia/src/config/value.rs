@@ -317,10 +317,16 @@ mod tests {
     #[test]
     fn lists_and_tables_of_texts_hold_nothing_else() {
         let fits = |kind: ValueType, json: serde_json::Value| kind.check(Value::Object(Json(json))).is_some();
-        assert!(fits(ValueType::Texts, serde_json::json!([])) && fits(ValueType::Texts, serde_json::json!(["a"])));
-        assert!(!fits(ValueType::Texts, serde_json::json!([1])) && !fits(ValueType::Texts, serde_json::json!({})));
+        assert!(
+            fits(ValueType::Texts, serde_json::json!([])) && fits(ValueType::Texts, serde_json::json!(["a"]))
+        );
+        assert!(
+            !fits(ValueType::Texts, serde_json::json!([1])) && !fits(ValueType::Texts, serde_json::json!({}))
+        );
         assert!(fits(ValueType::Variables, serde_json::json!({ "A": "" })));
-        for wrong in [serde_json::json!({ "A": 1 }), serde_json::json!({ "A=B": "" }), serde_json::json!(["A"])] {
+        for wrong in
+            [serde_json::json!({ "A": 1 }), serde_json::json!({ "A=B": "" }), serde_json::json!(["A"])]
+        {
             assert!(!fits(ValueType::Variables, wrong));
         }
         for kind in [ValueType::Texts, ValueType::Variables, ValueType::Entries] {

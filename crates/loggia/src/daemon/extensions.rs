@@ -145,7 +145,8 @@ impl ExtensionHosts {
         let cut_off = |error| ExtensionDeskError::Failed(format!("the work was cut off: {error}"));
         let Setup { entries, patience, problems } = setup.map_err(cut_off)?;
         // What cannot be read says nothing, so what runs goes on.
-        let entries = entries.unwrap_or_else(|| host.as_ref().map(|host| host.entries.clone()).unwrap_or_default());
+        let entries =
+            entries.unwrap_or_else(|| host.as_ref().map(|host| host.entries.clone()).unwrap_or_default());
         let extensions = match host.as_ref() {
             Some(known) => {
                 if known.entries != entries {

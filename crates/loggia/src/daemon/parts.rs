@@ -111,7 +111,8 @@ impl Prepared {
 
     /// Starts the engine and puts its doors in front of it.
     pub(crate) async fn start(self, stop: CancellationToken) -> Result<Started, DaemonError> {
-        let Self { engine: parts, engine_settings, door_settings, examine, plugins, extensions, look: _ } = self;
+        let Self { engine: parts, engine_settings, door_settings, examine, plugins, extensions, look: _ } =
+            self;
         let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
         let engine = Engine::start(parts, engine_settings).await;
         let engine = engine.map_err(|source| DaemonError::Engine { source })?;

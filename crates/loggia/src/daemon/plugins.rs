@@ -34,13 +34,13 @@ use loggia_wire::child::Keeper;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::extensions::ExtensionHosts;
 use crate::cli::GlobalFlags;
 use crate::config::places::Places;
 use crate::config::trust::Trust;
 use crate::nearest::nearest;
-use super::extensions::ExtensionHosts;
-pub(super) use setup::in_words;
 use setup::Setup;
+pub(super) use setup::in_words;
 use switches::Switches;
 
 /// How long all plugins together may take to leave: a little more than the protocol's own steps.

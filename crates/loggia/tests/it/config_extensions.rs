@@ -21,8 +21,14 @@ fn extensions_of_a_trusted_workspace_come_after_the_users_and_each_knows_its_lin
     "#);
     let shown = stage.run(&["config", "show", "extensions[3]", "--json"]);
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap_or_else(|_| panic!("{shown}"));
-    assert_eq!(shown[0]["value"], serde_json::json!({ "path": "python3 tools/lab.py", "env": { "LAB": "north" } }));
-    assert_eq!((&shown[0]["origin"]["kind"], &shown[0]["origin"]["line"]), (&"workspace_file".into(), &1.into()));
+    assert_eq!(
+        shown[0]["value"],
+        serde_json::json!({ "path": "python3 tools/lab.py", "env": { "LAB": "north" } })
+    );
+    assert_eq!(
+        (&shown[0]["origin"]["kind"], &shown[0]["origin"]["line"]),
+        (&"workspace_file".into(), &1.into())
+    );
 }
 
 #[test]

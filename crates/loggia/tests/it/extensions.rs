@@ -22,8 +22,10 @@ fn directory(name: &str) -> String {
 /// Puts an extension with these habits somewhere, and returns its table.
 pub(crate) fn extension(stage: &Stage, name: &str, habits: &[&str]) -> String {
     let program = stage.write(&format!("{}/extension.py", directory(name)), SCRIPT);
-    let arguments: Vec<String> =
-        std::iter::once(program.to_str().unwrap()).chain(habits.iter().copied()).map(|word| format!("{word:?}")).collect();
+    let arguments: Vec<String> = std::iter::once(program.to_str().unwrap())
+        .chain(habits.iter().copied())
+        .map(|word| format!("{word:?}"))
+        .collect();
     format!("\n[[extensions]]\nname = {name:?}\npath = \"python3\"\nargs = [{}]\n", arguments.join(", "))
 }
 
@@ -67,9 +69,35 @@ fn extensions_are_listed_with_how_they_are_and_none_is_started() {
     let stage = &house.stage.0;
     configure(stage, "\n[[extensions]]\npath = \"/opt/wizard --quiet\"\nenabled = false\n");
     stage.write("project/.loggia/config.toml", "[[extensions]]\npath = \"python3 tools/lab.py\"\n");
-    insta::assert_snapshot!(house.run(&["-q", "ext"]), @"");
-    insta::assert_snapshot!(house.run(&["-q", "ext", "info", "test"]), @"");
-    insta::assert_snapshot!(house.run(&["-q", "ext", "info", "tset"]), @"");
+    insta::assert_snapshot!(house.run(&["-q", "ext"]), @"
+    exit: 0
+    --- stdout
+    NAME    SCOPE    STATE        ABOUT
+    test    global   ready        python3 [STAGE]/outside/test/extension.py
+    wizard  global   off          /opt/wizard --quiet
+    lab     project  not trusted  its workspace is not trusted; `loggia trust` there shows what would run
+    --- stderr
+    warning: extensions of this workspace are not trusted; `loggia trust` shows what would run, and lets it
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["-q", "ext", "info", "test"]), @"
+    exit: 0
+    --- stdout
+    test
+      state        ready
+      scope        global
+      started as   python3 [STAGE]/outside/test/extension.py
+      commands     known once it runs; `loggia ext start` starts it
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["-q", "ext", "info", "tset"]), @"
+    exit: 2
+    --- stderr
+    error: there is no such extension here; `/v1/extensions` lists what there is
+
+    hint: `loggia ext list` tells which extensions there are, `loggia ext info NAME` what one offers once it runs
+    [END]
+    ");
     let listed = house.json(&["-q", "ext", "list", "--json"]);
     let states: Vec<_> = listed["extensions"].as_array().unwrap().iter().map(|one| &one["state"]).collect();
     assert_eq!(states, ["idle", "disabled", "untrusted"]);
@@ -86,13 +114,23 @@ fn an_extension_is_started_stopped_and_started_again() {
     assert_eq!(info["pid"], serde_json::json!(starts(&house, "test")[0]));
     assert_eq!(info["commands"][0]["title"], "Patch it");
     assert_eq!(info["has_schema"], true);
-    insta::assert_snapshot!(house.run(&["ext", "stop", "test"]), @"");
+    insta::assert_snapshot!(house.run(&["ext", "stop", "test"]), @"
+    exit: 0
+    --- stdout
+    test is stopped
+    [END]
+    ");
     assert_eq!(ends(&house, "test"), starts(&house, "test"));
     until_gone(&starts(&house, "test"));
     // One that was stopped stays so, whoever asks for all of them.
     house.done(&["ext", "start"]);
     assert_eq!(state(&house, "test"), "stopped");
-    insta::assert_snapshot!(house.run(&["ext", "restart", "test"]), @"");
+    insta::assert_snapshot!(house.run(&["ext", "restart", "test"]), @"
+    exit: 0
+    --- stdout
+    test is running
+    [END]
+    ");
     assert_eq!(starts(&house, "test").len(), 2);
     let log = house.json(&["ext", "logs", "test", "--json"]);
     assert!(log["entries"].as_array().unwrap().len() > 2, "{log}");
@@ -102,10 +140,10 @@ fn an_extension_is_started_stopped_and_started_again() {
 #[test]
 fn a_command_works_on_the_message_and_its_file_is_saved_byte_by_byte() {
     let house = house(&[("test", &[])]);
-    insta::assert_snapshot!(
-        house.run(&["ext", "run", "test", "t/patch", "--message", "adt.hl7", "--save"]),
-        @""
-    );
+    let shown = house.done(&["ext", "run", "test", "t/patch", "--message", "adt.hl7", "--save"]);
+    assert_eq!(shown.stdout, "test: t/patch is done; saved adt.hl7\n");
+    // It may hear of its own change before the run is over, or after.
+    assert!(shown.stderr.contains("test: patched: {\"patchesApplied\": 1, \"success\": true}\n"), "{shown}");
     assert_eq!(house.stage.0.read("project/adt.hl7"), MESSAGE.replace("ROE^ANN", "TEST^ANN"));
     // It began before the message was opened, so it heard of all of it.
     let log = house.done(&["ext", "logs", "test"]).stdout;
@@ -135,25 +173,94 @@ fn a_table_says_where_and_with_what_an_extension_runs() {
 #[test]
 fn what_cannot_be_run_is_told() {
     let house = house(&[("test", &[])]);
-    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/nothing"]), @"");
-    insta::assert_snapshot!(house.run(&["ext", "run", "nobody", "t/patch"]), @"");
-    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/patch", "--message", "nothing.hl7"]), @"");
-    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/patch", "--message", "../outside/x.hl7"]), @"");
-    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/patch", "--answer", "message=ok"]), @"");
-    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/patch", "--save"]), @"");
+    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/nothing"]), @"
+    exit: 2
+    --- stderr
+    error: no extension that runs here has the command `t/nothing`
+
+    hint: `loggia ext list` tells which extensions there are, `loggia ext info NAME` what one offers once it runs
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["ext", "run", "nobody", "t/patch"]), @"
+    exit: 2
+    --- stderr
+    error: there is no extension `nobody` here; there are `test`
+
+    hint: `loggia ext list` tells which extensions there are, `loggia ext info NAME` what one offers once it runs
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/patch", "--message", "nothing.hl7"]), @"
+    exit: 2
+    --- stderr
+    error: the message's file cannot be used: `nothing.hl7` does not exist
+
+    hint: name a file of the workspace; `--new` begins a message without one
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/patch", "--message", "../outside/x.hl7"]), @"
+    exit: 2
+    --- stderr
+    error: `../outside/x.hl7` is not in the workspace `[STAGE]/project`
+
+    hint: name a file of the workspace, or the workspace that has it with `-w DIR`
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/patch", "--answer", "message=ok"]), @"
+    exit: 2
+    --- stderr
+    error: invalid value 'message=ok' for '--answer <KIND=VALUE>': expected `confirm=yes`, `confirm=no`, `file=PATH` or `directory=PATH`
+
+    For more information, try '--help'.
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/patch", "--save"]), @"
+    exit: 2
+    --- stderr
+    error: no message is open in this workspace
+
+    hint: `loggia message open FILE` opens one
+    [END]
+    ");
     house.end();
 }
 
 #[test]
 fn extensions_that_do_not_start_are_told_and_keep_nobody_out() {
     let house = house(&[("dead", &["die"]), ("rude", &["refuse"]), ("good", &[])]);
-    configure(&house.stage.0, "\n[[extensions]]\npath = \"/nowhere/wizard\"\n[[extensions]]\npath = \"python3 'x.py\"\n");
-    insta::assert_snapshot!(house.run(&["ext", "start"]), @"");
-    insta::assert_snapshot!(house.run(&["ext", "run", "dead", "t/patch"]), @"");
+    configure(
+        &house.stage.0,
+        "\n[[extensions]]\npath = \"/nowhere/wizard\"\n[[extensions]]\npath = \"python3 'x.py\"\n",
+    );
+    insta::assert_snapshot!(house.run(&["ext", "start"]), @"
+    exit: 4
+    --- stdout
+    NAME        SCOPE   STATE    ABOUT
+    dead        global  failed   it ended with exit status 3
+    rude        global  failed   it refused `initialize`: not on this host (-32000)
+    good        global  running  Extension of tests 1.2.3: Does what tests need
+    wizard      global  failed   it cannot be started: cannot start `/nowhere/wizard`: No such file or directory (os error 2)
+    python3-'x  global  failed   it cannot be started: its `path` is a command line with a quote that is not closed: `python3 'x.py`
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["ext", "run", "dead", "t/patch"]), @"
+    exit: 5
+    --- stderr
+    error: extension `dead`, `t/patch`: it ended with exit status 3; it is started again when somebody restarts it
+
+    hint: `loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again
+    [END]
+    ");
     house.done(&["ext", "run", "good", "t/env"]);
     let log = house.done(&["ext", "logs", "dead"]).stdout;
     assert!(log.contains("error   no licence"), "{log}");
-    insta::assert_snapshot!(house.run(&["ext", "restart", "dead"]), @"");
+    insta::assert_snapshot!(house.run(&["ext", "restart", "dead"]), @"
+    exit: 5
+    --- stderr
+    error: extension `dead`: it ended with exit status 3
+
+    hint: `loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again
+    [END]
+    ");
     house.end();
 }
 
@@ -161,7 +268,14 @@ fn extensions_that_do_not_start_are_told_and_keep_nobody_out() {
 fn a_crash_is_told_and_others_go_on() {
     let house = house(&[("test", &[]), ("other", &[])]);
     house.done(&["ext", "start"]);
-    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/crash"]), @"");
+    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/crash"]), @"
+    exit: 5
+    --- stderr
+    error: extension `test`, `t/crash`: it ended with exit status 7; it is started again when somebody restarts it
+
+    hint: `loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again
+    [END]
+    ");
     assert_eq!((state(&house, "test").as_str(), state(&house, "other").as_str()), ("failed", "running"));
     // Nobody starts it again but somebody who says so.
     assert_ne!(house.run(&["ext", "run", "test", "t/env"]).code, Some(0));
@@ -175,7 +289,12 @@ fn a_crash_is_told_and_others_go_on() {
 fn an_extension_that_stays_busy_is_not_waited_for_longer_than_said() {
     let house = house(&[("test", &[])]);
     house.done(&["message", "open", "adt.hl7"]);
-    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/busy", "--yes", "--timeout", "2"]), @"");
+    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/busy", "--yes", "--timeout", "2"]), @"
+    exit: 9
+    --- stdout
+    test: t/busy is still busy; it is not waited for any longer
+    [END]
+    ");
     house.end();
 }
 
@@ -186,7 +305,8 @@ fn only_what_changed_in_the_configuration_is_started_anew() {
     let gone = starts(&house, "goes");
     let file = house.stage.0.read("home/.config/loggia/config.toml");
     let (kept, _) = file.split_once("\n[[extensions]]\nname = \"goes\"").unwrap();
-    let changed = kept.replace("name = \"changes\"\n", "name = \"changes\"\nenv = { EXT_SETTING = \"new\" }\n");
+    let changed =
+        kept.replace("name = \"changes\"\n", "name = \"changes\"\nenv = { EXT_SETTING = \"new\" }\n");
     house.stage.0.user_file(&changed);
     let listed = house.json(&["ext", "list", "--json"]);
     let names: Vec<_> = listed["extensions"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
@@ -210,13 +330,15 @@ fn extensions_of_a_workspace_run_only_while_it_is_trusted() {
     let house = house(&[]);
     let stage = &house.stage.0;
     let table = extension(stage, "lab", &[]);
-    stage.write("project/.loggia/config.toml", table.replace("\"lab\"", "\"lab\"\nenv = { LAB = \"secret\" }"));
+    stage.write(
+        "project/.loggia/config.toml",
+        table.replace("\"lab\"", "\"lab\"\nenv = { LAB = \"secret\" }"),
+    );
     let refused = house.run(&["-q", "ext", "run", "lab", "t/env"]);
     assert_ne!(refused.code, Some(0), "{refused}");
     assert!(refused.stderr.contains("`loggia trust` shows what would run"), "{refused}");
     let shown = house.run(&["-q", "trust"]);
-    let runs =
-        ".loggia/config.toml: runs the extension `lab` when it is needed: python3 [STAGE]/outside/lab/extension.py\n";
+    let runs = ".loggia/config.toml: runs the extension `lab` when it is needed: python3 [STAGE]/outside/lab/extension.py\n";
     assert!(shown.stderr.contains(runs) && !shown.stderr.contains("secret"), "{shown}");
     assert_eq!(starts(&house, "lab"), [0; 0]);
     house.done(&["-q", "trust", "--yes"]);

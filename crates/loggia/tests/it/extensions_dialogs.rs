@@ -69,7 +69,13 @@ fn files_are_chosen_only_where_the_configuration_lets_them() {
     assert!(shown.stdout.contains("chosen: {\\\"path\\\": null}"), "{shown}");
     let directory = house.stage.0.path("outside/messages");
     configure(&house.stage.0, &format!("\n[dialogs]\ndirectories = [{directory:?}]\n"));
-    let house = House { server: { house.server.end(); House::serve(&house.stage.0) }, stage: house.stage };
+    let house = House {
+        server: {
+            house.server.end();
+            House::serve(&house.stage.0)
+        },
+        stage: house.stage,
+    };
     let chosen = "chosen: {\"path\": \"[STAGE]/outside/messages/x.hl7\"}";
     assert_eq!(run(&house, "t/open", &[&answer]), chosen);
     house.end();
@@ -197,7 +203,13 @@ async fn the_first_answer_counts_and_the_terminal_is_told() {
 async fn a_dialog_waits_for_somebody_to_come_if_that_is_configured() {
     let house = house(&[("test", &[])]);
     configure(&house.stage.0, "\n[dialogs]\nunattended = \"wait\"\n");
-    let house = House { server: { house.server.end(); House::serve(&house.stage.0) }, stage: house.stage };
+    let house = House {
+        server: {
+            house.server.end();
+            House::serve(&house.stage.0)
+        },
+        stage: house.stage,
+    };
     let run = begin(&house, "t/say");
     while noted(&house.stage.0, "outside/test/starts.log").is_empty() {
         tokio::task::yield_now().await;

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::extensions::{MESSAGE, extension, configure, house};
+use crate::extensions::{MESSAGE, configure, extension, house};
 use crate::plugins::House;
 use crate::stage::Transcript;
 
@@ -28,22 +28,80 @@ fn a_message_is_opened_looked_at_changed_and_saved() {
     adt.hl7: hl7, 95 bytes, revision 1
     [END]
     ");
-    assert_eq!(house.done(&["message", "show"]).stdout, MESSAGE);
+    assert_eq!(house.done(&["message", "show"]).stdout, MESSAGE.replace('\r', "\n"));
+    assert_eq!(house.done(&["message", "show", "--format", "hl7"]).stdout, MESSAGE);
     assert_eq!(house.done(&["message", "get", "PID.5.2"]).stdout, "ANN\n");
-    insta::assert_snapshot!(house.run(&["message", "patch", "PID.5.1=DOE", "PID.8=", "NK1.2.1=POE"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "patch", "PID.5.1=DOE", "PID.8=", "NK1.2.1=POE"]), @"
+    exit: 0
+    --- stdout
+    3 places changed; adt.hl7: hl7, 94 bytes, revision 2, not saved
+    [END]
+    ");
     assert_eq!(house.stage.0.read("project/adt.hl7"), MESSAGE, "not before it is saved");
-    insta::assert_snapshot!(house.run(&["message"]), @"");
-    insta::assert_snapshot!(house.run(&["message", "undo"]), @"");
-    insta::assert_snapshot!(house.run(&["message", "redo"]), @"");
-    insta::assert_snapshot!(house.run(&["message", "redo"]), @"");
-    insta::assert_snapshot!(house.run(&["message", "close"]), @"");
-    insta::assert_snapshot!(house.run(&["message", "save"]), @"");
-    let expected = MESSAGE.replace("PID|1||77||ROE^ANN|||F", "PID|1||77||DOE^ANN|||").replace("ROE^BOB", "POE^BOB");
+    insta::assert_snapshot!(house.run(&["message"]), @"
+    exit: 0
+    --- stdout
+    adt.hl7: hl7, 94 bytes, revision 2, not saved
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "undo"]), @"
+    exit: 0
+    --- stdout
+    one step back; adt.hl7: hl7, 95 bytes, revision 3
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "redo"]), @"
+    exit: 0
+    --- stdout
+    one step made again; adt.hl7: hl7, 94 bytes, revision 4, not saved
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "redo"]), @"
+    exit: 2
+    --- stderr
+    error: there is no step to make again
+
+    hint: `loggia message` tells how it stands
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "close"]), @"
+    exit: 2
+    --- stderr
+    error: the open message has changes that are not saved: save it, or close it and discard them
+
+    hint: save it with `loggia message save`, or give up what is not saved with `loggia message close --discard`
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "save"]), @"
+    exit: 0
+    --- stdout
+    saved adt.hl7
+    [END]
+    ");
+    let expected =
+        MESSAGE.replace("PID|1||77||ROE^ANN|||F", "PID|1||77||DOE^ANN|||").replace("ROE^BOB", "POE^BOB");
     assert_eq!(house.stage.0.read("project/adt.hl7"), expected);
-    insta::assert_snapshot!(house.run(&["message", "save", "--as", "copy.hl7"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "save", "--as", "copy.hl7"]), @"
+    exit: 0
+    --- stdout
+    saved copy.hl7
+    [END]
+    ");
     assert_eq!(house.stage.0.read("project/copy.hl7"), expected);
-    insta::assert_snapshot!(house.run(&["message", "close"]), @"");
-    insta::assert_snapshot!(house.run(&["message", "get", "PID.5"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "close"]), @"
+    exit: 0
+    --- stdout
+    closed copy.hl7
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "get", "PID.5"]), @"
+    exit: 2
+    --- stderr
+    error: no message is open in this workspace
+
+    hint: `loggia message open FILE` opens one
+    [END]
+    ");
     house.end();
 }
 
@@ -51,18 +109,48 @@ fn a_message_is_opened_looked_at_changed_and_saved() {
 fn places_are_made_and_taken_away() {
     let house = house(&[]);
     house.done(&["message", "open", "adt.hl7"]);
-    let patched =
-        house.json(&["message", "patch", "--remove", "NK1", "--create", "NTE.3=late", "PID.5.1=A^B", "--json"]);
+    let patched = house.json(&[
+        "message",
+        "patch",
+        "--remove",
+        "NK1",
+        "--create",
+        "NTE.3=late",
+        "PID.5.1=A^B",
+        "--json",
+    ]);
     assert_eq!((&patched["applied"], patched.get("refused")), (&3.into(), None), "{patched}");
     let text = house.done(&["message", "show"]).stdout;
     assert!(!text.contains("NK1") && text.contains("NTE|||late") && text.contains("A\\S\\B^ANN"), "{text}");
     insta::assert_snapshot!(
         house.run(&["message", "patch", "PID.0=x", "PID.5[99999999999]=x", "ZZZ.1=x", "PID.3=78", "--save"]),
-        @""
+        @"
+    exit: 4
+    --- stdout
+    1 place changed; adt.hl7: hl7, 94 bytes, revision 3, not saved
+    --- stderr
+    warning: `PID.0` did not change: `PID.0` has the number 0: they are from 1 to 9999
+    warning: `PID.5[99999999999]` did not change: `PID.5[99999999999]` has the number 99999999999: they are from 1 to 9999
+    warning: `ZZZ.1` did not change: segment ZZZ is not in the message
+    warning: it is not saved, since not all changed
+    [END]
+    "
     );
     assert_eq!(house.done(&["message", "get", "PID.3"]).stdout, "78\n");
-    insta::assert_snapshot!(house.run(&["message", "get", "ZZZ.1"]), @"");
-    insta::assert_snapshot!(house.run(&["message", "get", "PID..1"]), @"");
+    insta::assert_snapshot!(house.run(&["message", "get", "ZZZ.1"]), @"
+    exit: 4
+    --- stderr
+    warning: `ZZZ.1` leads nowhere in this message
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "get", "PID..1"]), @"
+    exit: 2
+    --- stderr
+    error: path: `PID..1` is no path from `..1` on: such as `PID`, `OBX[2].5`, `PID.13[2].1` and `PID.3.4.2` are
+
+    hint: paths are written like `PID.5.1`, `OBX[2].5` or `PID.13[2]`; in trees like `a.b[0]`
+    [END]
+    ");
     house.end();
 }
 
@@ -82,7 +170,7 @@ fn a_message_is_shown_and_set_in_other_formats() {
     --- stderr
     error: the text is not a message: it does not begin with `MSH` and its delimiters
 
-    hint: correct what the message names
+    hint: `--format` says what the text is written in, or is to be: hl7, json, yaml or toml
     [END]
     ");
     insta::assert_snapshot!(fed(&house, &["message", "set", "nothing.hl7"], ""), @"
@@ -126,7 +214,7 @@ fn a_new_message_comes_from_stdin_and_has_no_file_until_it_is_saved() {
     --- stderr
     error: the message has no file yet
 
-    hint: save it with a `path`
+    hint: `loggia message save --as FILE` names a file, also another one than before
     [END]
     ");
     house.done(&["message", "save", "--as", "new.hl7"]);
@@ -136,7 +224,7 @@ fn a_new_message_comes_from_stdin_and_has_no_file_until_it_is_saved() {
     --- stderr
     error: the message's file cannot be used: `nothing.hl7` does not exist
 
-    hint: correct what the message names
+    hint: name a file of the workspace; `--new` begins a message without one
     [END]
     ");
     insta::assert_snapshot!(house.run(&["message", "open"]), @"

@@ -97,8 +97,7 @@ mod tests {
     #[test]
     fn each_answers_one_dialog_of_its_kind_and_the_last_of_a_kind_the_rest() {
         let file = |name: &str| Prepared::File(Some(name.into()));
-        let mut answers =
-            Answers::new(vec![file("a"), Prepared::Confirm(false), file("b")], true);
+        let mut answers = Answers::new(vec![file("a"), Prepared::Confirm(false), file("b")], true);
         let told: Vec<String> = [
             DialogKind::OpenFile,
             DialogKind::Confirm,

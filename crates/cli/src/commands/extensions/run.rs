@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use loggia_client::{Client, Heard, SessionStream};
 use loggia_protocol_agent_server::{
-    self as wire, ClientCapability, DialogId, DialogRequest, OpenMessage, RunExtensionParams, SaveMessageParams, ServerMessage,
-    WindowOpened, WorkspaceId,
+    self as wire, ClientCapability, DialogId, DialogRequest, OpenMessage, RunExtensionParams,
+    SaveMessageParams, ServerMessage, WindowOpened, WorkspaceId,
 };
 use serde_json::json;
 

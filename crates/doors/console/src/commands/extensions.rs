@@ -1,10 +1,10 @@
 //! The commands about extensions: which there are, how they are, and what they can do. None is started by looking.
 
-use std::sync::Arc;
 use loggia_domain::{
     ExtensionDeskError, ExtensionListing, ExtensionLogEntry, ExtensionLogLevel, ExtensionState,
     ExtensionSummary, GuestError, Workspace,
 };
+use std::sync::Arc;
 
 use super::{Answer, sessions};
 use crate::door::Inner;

@@ -112,14 +112,8 @@ pub(crate) static RUNNER_EXTENSION_TIMEOUT_S: Key = Key {
 };
 
 /// The fields of each table of a list, in documentation order.
-pub(crate) static FIELDS: &[&Key] = &[
-    &EXTENSION_NAME,
-    &EXTENSION_PATH,
-    &EXTENSION_ARGS,
-    &EXTENSION_ENV,
-    &EXTENSION_CWD,
-    &EXTENSION_ENABLED,
-];
+pub(crate) static FIELDS: &[&Key] =
+    &[&EXTENSION_NAME, &EXTENSION_PATH, &EXTENSION_ARGS, &EXTENSION_ENV, &EXTENSION_CWD, &EXTENSION_ENABLED];
 
 /// What stands between the name of a list and that of a field.
 const OF_EACH: &str = "[].";

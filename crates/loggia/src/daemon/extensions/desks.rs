@@ -12,8 +12,8 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use loggia_domain::{
     BoxFuture, DeskEvent, DeskEvents, MessageDesk, MessageError, MessageFinding, MessageFormat, MessagePatch,
-    MessageSchema, MessageText, OpenMessage, Opening, PatchedMessage, ProposedMessage, SchemaOverlay, Unsaved,
-    Workspace,
+    MessageSchema, MessageText, OpenMessage, Opening, PatchedMessage, ProposedMessage, SchemaOverlay,
+    Unsaved, Workspace,
 };
 use loggia_messages::Desk;
 

@@ -31,9 +31,11 @@ impl Inner {
                 patience: config.extension_timeout(),
                 problems: Vec::new(),
             },
-            Err(error) => {
-                Setup { entries: None, patience: Config::usual_extension_timeout(), problems: vec![in_words(&error)] }
-            }
+            Err(error) => Setup {
+                entries: None,
+                patience: Config::usual_extension_timeout(),
+                problems: vec![in_words(&error)],
+            },
         }
     }
 }
