@@ -6,6 +6,7 @@
 pub mod ask;
 pub mod console;
 pub mod engine;
+pub mod extensions;
 mod home;
 pub mod http;
 pub mod measure;

@@ -5,7 +5,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use loggia_bench::wire::{flood, run};
-use loggia_bench::{ask, console, engine, http, plugins, rpc};
+use loggia_bench::{ask, console, engine, extensions, http, plugins, rpc};
 
 #[derive(Debug, Parser)]
 #[command(about = "Loggia's benchmarks: ratios and medians, measured side by side in one run")]
@@ -94,6 +94,21 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// Extensions as child processes: commands that change the message, and a hundred that rest.
+    Extensions {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 7)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// An extension that patches twice; started by the benchmark itself.
+    #[command(hide = true)]
+    ExtensionChild,
+    /// A hundred of them at rest; tells the memory that the host took for them, in MiB.
+    #[command(hide = true)]
+    ExtensionsRest,
     /// A plugin that does nothing; started by the benchmark itself.
     #[command(hide = true)]
     PluginChild {
@@ -166,6 +181,16 @@ fn main() -> Result<()> {
         What::Rpc { rounds, json } => tell(&rpc::all(rounds)?, rounds, json),
         What::Console { rounds, json } => tell(&console::all(rounds)?, rounds, json),
         What::Plugins { rounds, json } => tell(&plugins::all(rounds)?, rounds, json),
+        What::Extensions { rounds, json } => tell(&extensions::all(rounds)?, rounds, json),
+        What::ExtensionChild => {
+            // How it ended shows to whoever talked to it.
+            extensions::serve();
+            Ok(())
+        }
+        What::ExtensionsRest => {
+            use std::io::Write as _;
+            Ok(writeln!(std::io::stdout(), "{}", extensions::rest()?)?)
+        }
         What::PluginChild { child } => {
             // How it ended shows to whoever talked to it.
             plugins::serve(child);
