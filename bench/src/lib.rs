@@ -9,6 +9,7 @@ pub mod engine;
 mod home;
 pub mod http;
 pub mod measure;
+pub mod messages;
 pub mod plugins;
 mod process;
 mod rows;

@@ -5,7 +5,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use loggia_bench::wire::{flood, run};
-use loggia_bench::{ask, console, engine, http, plugins, rpc};
+use loggia_bench::{ask, console, engine, http, messages, plugins, rpc};
 
 #[derive(Debug, Parser)]
 #[command(about = "Loggia's benchmarks: ratios and medians, measured side by side in one run")]
@@ -94,6 +94,15 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// A long message on the desk.
+    Messages {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 9)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
     /// A plugin that does nothing; started by the benchmark itself.
     #[command(hide = true)]
     PluginChild {
@@ -166,6 +175,7 @@ fn main() -> Result<()> {
         What::Rpc { rounds, json } => tell(&rpc::all(rounds)?, rounds, json),
         What::Console { rounds, json } => tell(&console::all(rounds)?, rounds, json),
         What::Plugins { rounds, json } => tell(&plugins::all(rounds)?, rounds, json),
+        What::Messages { rounds, json } => tell(&messages::all(rounds)?, rounds, json),
         What::PluginChild { child } => {
             // How it ended shows to whoever talked to it.
             plugins::serve(child);
