@@ -1,8 +1,7 @@
 //! What the desk costs with a message of twenty thousand segments on it: getting, patching and setting.
 //!
 //! Knows what is measured and which limits we set ourselves. The floor is the parser alone: the same message taken apart
-//! once, and nothing done with it. Each of `parts` fills its own rows, so that what works with the desk can be added
-//! beside it.
+//! once, and nothing done with it. Each part has its own file and its own rows.
 //!
 //! What always holds: contenders take turns within a round and work on the same text; a call is over when its future is.
 
@@ -16,11 +15,7 @@ use crate::engine::Figure;
 
 /// Measures everything; `rounds` is odd so that a median is a measured value.
 pub fn all(rounds: usize) -> Result<Vec<Figure>> {
-    let parts: &[fn(usize) -> Result<Vec<Figure>>] = &[desk::all];
-    let mut figures = Vec::new();
-    for part in parts {
-        figures.extend(part(rounds)?);
-    }
+    let figures = desk::all(rounds)?;
     eprint!("\r\x1b[K");
     Ok(figures)
 }
