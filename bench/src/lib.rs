@@ -10,6 +10,7 @@ pub mod extensions;
 mod home;
 pub mod http;
 pub mod measure;
+pub mod messages;
 pub mod plugins;
 mod process;
 mod rows;

@@ -5,7 +5,7 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use loggia_bench::wire::{flood, run};
-use loggia_bench::{ask, console, engine, extensions, http, plugins, rpc};
+use loggia_bench::{ask, console, engine, extensions, http, messages, plugins, rpc};
 
 #[derive(Debug, Parser)]
 #[command(about = "Loggia's benchmarks: ratios and medians, measured side by side in one run")]
@@ -89,6 +89,15 @@ enum What {
     Plugins {
         /// Rounds after the warm-up; the figures are medians over them.
         #[arg(long, default_value_t = 7)]
+        rounds: usize,
+        /// Print JSON Lines instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// A long message on the desk.
+    Messages {
+        /// Rounds after the warm-up; the figures are medians over them.
+        #[arg(long, default_value_t = 9)]
         rounds: usize,
         /// Print JSON Lines instead of tables.
         #[arg(long)]
@@ -191,6 +200,7 @@ fn main() -> Result<()> {
             use std::io::Write as _;
             Ok(writeln!(std::io::stdout(), "{}", extensions::rest()?)?)
         }
+        What::Messages { rounds, json } => tell(&messages::all(rounds)?, rounds, json),
         What::PluginChild { child } => {
             // How it ended shows to whoever talked to it.
             plugins::serve(child);

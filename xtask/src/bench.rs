@@ -34,6 +34,8 @@ enum Suite {
     Console,
     /// Calls to plugins and streams of them beside raw pipes to the same child, and fifty plugins found and listed
     Plugins,
+    /// A long message on the desk: getting, patching and setting, beside the parser alone
+    Messages,
 }
 
 /// Runs a suite.
@@ -46,6 +48,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Suite::Rpc => "rpc",
         Suite::Console => "console",
         Suite::Plugins => "plugins",
+        Suite::Messages => "messages",
     };
     let json = arguments.json.then_some("--json");
     if let Suite::Http | Suite::Ask | Suite::Rpc | Suite::Console = arguments.suite {
@@ -62,7 +65,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         return program("loggia-bench", [suite].into_iter().chain(json));
     }
     program("loggia-bench", [suite].into_iter().chain(json))?;
-    if let Suite::Plugins = arguments.suite {
+    if let Suite::Plugins | Suite::Messages = arguments.suite {
         return Ok(());
     }
     // Counting slows every allocation down, so it has a program of its own.

@@ -19,7 +19,7 @@ pub trait MessageDesk: Send + Sync + 'static {
     /// What is open, if anything is. A file that somebody else changed meanwhile is read again, if nothing would be lost.
     fn current(&self) -> BoxFuture<'_, Option<OpenMessage>>;
 
-    /// Opens a message in the place of the one that is open.
+    /// Opens a message in the place of the one that is open, unless that one has changes that are not saved.
     fn open(&self, opening: Opening) -> BoxFuture<'_, Result<OpenMessage, MessageError>>;
 
     /// The whole message in a format.

@@ -13,8 +13,12 @@ use crate::hl7::escape::escape;
 use crate::hl7::field::TooManyParts;
 use crate::hl7::lines::{Name, name_from, shown};
 use crate::hl7::path::cut;
-use crate::limits::{MAX_INDEX, MAX_LINES, MAX_MESSAGE};
+use crate::limits::{MAX_LINES, MAX_MESSAGE};
 use crate::tree::node::{Entry, Node, Value};
+
+/// The highest number of a part: a message with more of them would be too long. Paths end sooner, but a message that is
+/// there can be shown and read again.
+const MAX_NUMBER: usize = MAX_MESSAGE;
 
 /// A message made of a tree.
 #[derive(Debug)]
@@ -45,7 +49,7 @@ pub(crate) enum ImportError {
     Fields { segment: String, kind: &'static str },
     #[error("{place} has {kind}: lists are for the repetitions of a field only")]
     Shape { place: String, kind: &'static str },
-    #[error("{place} has the key `{key}`: they are numbers from 1 to {MAX_INDEX}")]
+    #[error("{place} has the key `{key}`: they are numbers from 1 to {MAX_NUMBER}")]
     Key { place: String, key: String },
     #[error("{place} is there twice")]
     Twice { place: String },
@@ -135,9 +139,11 @@ impl Builder<'_> {
         let mut fields = BTreeMap::new();
         for entry in entries {
             // Other keys are notes of whoever wrote them.
-            let Ok(number @ 1..) = entry.key.parse::<u64>() else { continue };
+            if is_zero(&entry.key) || !is_decimal(&entry.key) {
+                continue;
+            }
             let place = self.place(&[&entry.key]);
-            let number = u16::try_from(number).ok().filter(|number| *number <= MAX_INDEX);
+            let number = number_of(&entry.key);
             let number =
                 number.ok_or_else(|| ImportError::Key { place: shown(self.name), key: cut(&entry.key) })?;
             if fields.insert(number, &entry.node).is_some() {
@@ -155,7 +161,7 @@ impl Builder<'_> {
         }
         for (number, node) in fields {
             let before = self.line.len();
-            self.pad(self.delimiters.field, usize::from(number - at))?;
+            self.pad(self.delimiters.field, number - at)?;
             let padded = self.line.len();
             self.field(node, number)?;
             if self.line.len() == padded {
@@ -185,7 +191,7 @@ impl Builder<'_> {
         }
     }
 
-    fn field(&mut self, node: &Node, number: u16) -> Result<(), ImportError> {
+    fn field(&mut self, node: &Node, number: usize) -> Result<(), ImportError> {
         let number = number.to_string();
         match &node.value {
             Value::List(nodes) => {
@@ -230,7 +236,7 @@ impl Builder<'_> {
     ) -> Result<(), ImportError> {
         let mut parts = BTreeMap::new();
         for entry in entries {
-            let number = entry.key.parse::<u16>().ok().filter(|number| (1..=MAX_INDEX).contains(number));
+            let number = number_of(&entry.key);
             let number =
                 number.ok_or_else(|| ImportError::Key { place: self.place(place), key: cut(&entry.key) })?;
             if parts.insert(number, &entry.node).is_some() {
@@ -240,7 +246,7 @@ impl Builder<'_> {
         let mut at = 1;
         for (number, node) in parts {
             let before = self.line.len();
-            self.pad(delimiter, usize::from(number - at))?;
+            self.pad(delimiter, number - at)?;
             let padded = self.line.len();
             write(self, node, &[place, &[&number.to_string()]].concat())?;
             if self.line.len() == padded {
@@ -286,4 +292,18 @@ impl Builder<'_> {
         }
         cut(&place)
     }
+}
+
+fn is_decimal(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_zero(key: &str) -> bool {
+    key.bytes().all(|byte| byte == b'0')
+}
+
+/// A key as a number that a part can have.
+fn number_of(key: &str) -> Option<usize> {
+    let number = key.parse().ok().filter(|number| (1..=MAX_NUMBER).contains(number));
+    number.filter(|_| is_decimal(key))
 }

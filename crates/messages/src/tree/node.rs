@@ -69,6 +69,22 @@ impl Node {
         }
     }
 
+    /// Whether it says the same, with the keys of maps in any order.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        match (&self.value, &other.value) {
+            (Value::List(one), Value::List(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.says_the_same(other))
+            }
+            (Value::Map(one), Value::Map(entries)) => {
+                let same = |entry: &Entry| {
+                    other.entry(&entry.key).is_some_and(|node| entry.node.says_the_same(node))
+                };
+                one.len() == entries.len() && one.iter().all(same)
+            }
+            (one, other) => one == other,
+        }
+    }
+
     /// What it is, in words.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {

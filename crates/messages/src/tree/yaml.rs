@@ -13,6 +13,9 @@ use crate::tree::TreeError;
 use crate::tree::json::{number, quoted};
 use crate::tree::node::{Entry, Node, Value};
 
+/// How long a key may be that stands alone on its line: readers look only so far for its colon.
+const LONGEST_KEY: usize = 1_000;
+
 /// Reads a text with one document in it.
 pub(crate) fn read(text: &str) -> Result<Node, TreeError> {
     let mut reader = Reader::default();
@@ -208,7 +211,15 @@ fn push_map(out: &mut String, entries: &[Entry], level: usize) {
         if index > 0 {
             indent(out, level);
         }
-        out.push_str(&key(&entry.key));
+        let key = key(&entry.key);
+        if key.len() > LONGEST_KEY {
+            out.push_str("? ");
+            out.push_str(&key);
+            out.push('\n');
+            indent(out, level);
+        } else {
+            out.push_str(&key);
+        }
         out.push(':');
         push_below(out, &entry.node, level);
     }
@@ -328,6 +339,12 @@ mod tests {
         check("", "null");
         check("a: !point 5\nb: !!int '5'\n", r#"{"a":"5","b":5}"#);
         check("a: \"\\u0085 \\u2028 é\"", "{\"a\":\"\u{85} \u{2028} é\"}");
+    }
+
+    #[test]
+    fn long_keys_are_announced() {
+        let long = "x".repeat(5_000);
+        check(&format!("? {long}\n: {{a: 1}}\n"), &format!("{{\"{long}\":{{\"a\":1}}}}"));
     }
 
     #[test]

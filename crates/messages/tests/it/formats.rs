@@ -173,7 +173,15 @@ fn trees_that_are_no_messages_are_refused() {
     );
     check_refused(&in_json(r#"{"segment":"PID","fields":{"1":{"x":"a"}}}"#), "PID.1 has the key `x`");
     check_refused(&in_json(r#"{"segment":"PID","fields":{"1":{"0":"a"}}}"#), "PID.1 has the key `0`");
-    check_refused(&in_json(r#"{"segment":"PID","fields":{"99999":"a"}}"#), "PID has the key `99999`");
+    check_refused(
+        &in_json(r#"{"segment":"PID","fields":{"99999999999":"a"}}"#),
+        "PID has the key `99999999999`",
+    );
+    check_refused(
+        &in_json(r#"{"segment":"PID","fields":{"99999999999999999999999":"a"}}"#),
+        "PID has the key",
+    );
+    check_refused(&in_json(r#"{"segment":"PID","fields":{"1":{"+2":"a"}}}"#), "PID.1 has the key `+2`");
     check_refused(&in_json(r#"{"segment":"PID","fields":{"1":"a","01":"b"}}"#), "PID.01 is there twice");
     check_refused(r#"{"segments":[{"segment":"MSH","fields":{"2":"^^^^"}}]}"#, "there twice");
     check_refused("{", "no JSON");

@@ -99,6 +99,54 @@ fn patch() -> impl Strategy<Value = MessagePatch> {
     )
 }
 
+/// A tree without nulls, which TOML has not.
+fn tree() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(serde_json::Value::from),
+        any::<i32>().prop_map(serde_json::Value::from),
+        "[a-zé 0-9:#'\"\\\\{}-]{0,6}".prop_map(serde_json::Value::from),
+    ];
+    let inner = leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(serde_json::Value::from),
+            prop::collection::btree_map(key(), inner, 0..4).prop_map(|map| map.into_iter().collect()),
+        ]
+    });
+    prop::collection::btree_map(key(), inner, 1..4).prop_map(|map| map.into_iter().collect())
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z]{1,3}", Just("a.b".to_owned()), Just("é \"".to_owned()), Just("no".to_owned())]
+}
+
+/// Every place in a tree: as a path of ours, and as a pointer.
+fn places(value: &serde_json::Value, path: &str, pointer: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let children: Vec<(String, String, &serde_json::Value)> = match value {
+        serde_json::Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| {
+                let dot = if path.is_empty() { "" } else { "." };
+                (
+                    format!("{path}{dot}{}", serde_json::Value::from(key.as_str())),
+                    format!("{pointer}/{key}"),
+                    value,
+                )
+            })
+            .collect(),
+        serde_json::Value::Array(list) => (0..)
+            .zip(list)
+            .map(|(index, value)| (format!("{path}[{index}]"), format!("{pointer}/{index}"), value))
+            .collect(),
+        _ => Vec::new(),
+    };
+    for (path, pointer, child) in children {
+        found.extend(places(child, &path, &pointer));
+        found.push((path, pointer));
+    }
+    found
+}
+
 fn hl7(text: &str) -> Document {
     Document::read(text.to_owned(), MessageKind::Hl7).unwrap()
 }
@@ -150,6 +198,35 @@ proptest! {
         prop_assert_eq!(refused, expected, "{:?}", patches);
         // What is patched is a message again, and says so.
         prop_assert_eq!(hl7(&patched.text).text().to_owned(), patched.text);
+    }
+
+    #[test]
+    fn places_of_trees_are_set_and_removed_in_every_format(
+        tree in tree(),
+        value in tree(),
+        place in any::<prop::sample::Index>(),
+    ) {
+        let places = places(&tree, "", "");
+        let (path, pointer) = &places[place.index(places.len())];
+        let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        let mut expected = tree.clone();
+        let target = expected.pointer_mut(pointer).unwrap();
+        *target = if target.is_string() { value.to_string().into() } else { value.clone() };
+        for (format, kind) in TREES.into_iter().zip([MessageKind::Json, MessageKind::Yaml, MessageKind::Toml]) {
+            let source = Document::read(serde_json::to_string_pretty(&tree).unwrap(), MessageKind::Json).unwrap();
+            let document = Document::read(source.write(format).unwrap(), kind).unwrap();
+            let set = MessagePatch { path: path.clone(), value: Some(value.to_string()), ..MessagePatch::default() };
+            let patched = document.patched(&[set]).unwrap();
+            prop_assert_eq!(&patched.refused, &[], "{}", document.text());
+            let after = document.with_text(patched.text).unwrap();
+            prop_assert_eq!(json(&after.write(MessageFormat::Json).unwrap()), expected.clone(), "{}", after.text());
+            let remove = MessagePatch { path: path.clone(), remove: true, ..MessagePatch::default() };
+            let patched = document.patched(&[remove]).unwrap();
+            prop_assert_eq!(&patched.refused, &[], "{} in {}", path, document.text());
+            let is_element = path.ends_with(']');
+            let left = document.with_text(patched.text).unwrap().get(path).unwrap();
+            prop_assert!(is_element || left.is_none());
+        }
     }
 
     #[test]

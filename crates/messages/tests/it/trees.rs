@@ -129,6 +129,8 @@ fn toml_is_changed_in_place_and_keeps_its_notes() {
     check(set("server.port", "80"), "'h' # here\n", "'h' # here\nport = 80\n");
     check(set("user[1].id", "3"), "id = 2", "id = 3");
     check(remove("user[0]"), "[[user]]\nid = 1\n\n", "");
+    check(set("ports[0]", "1E5"), "80", "1E5");
+    check(set("ports[0]", "{\"a\":[1.50]}"), "80", "{ a = [1.50] }");
     check(remove("server.host"), "host = 'h' # here\n", "");
     check_refused(MessageKind::Toml, TOML, set("new", "null"), "TOML has no empty value");
 }
