@@ -69,7 +69,7 @@ Examples:
   loggia task start file:tasks/login.md      begin a task on a branch; `task plan` comes next
   loggia plugin                              list the plugins there are, and how they are
   loggia plugin new tasks --type provider    write a plugin to start from; `plugin check` tries it
-  loggia message open adt.hl7                open an HL7 message; `message patch PID.5.1=ROE` changes it
+  loggia message open adt.hl7                open an HL7 message to work on
   loggia ext run hello hello/greet --save    run an extension's command on it, and save
   loggia trust                               show what a workspace would run, and let it
   loggia open                                show the page of the server that runs

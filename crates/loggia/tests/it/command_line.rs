@@ -24,6 +24,8 @@ fn help_reads_well() {
       policy       Look after what the agent may do; without a command, show it
       task         Have pieces of work done, step by step; without a command, list them
       plugin       Look after plugins; without a command, list them
+      ext          Look after extensions, and run their commands; without a command, list them
+      message      Work on the open message of a workspace; without a command, tell what is open
       trust        Let a workspace's own files name programs and loosen rules
       init         Set up a model, and its key if it needs one
       doctor       Tell what is set up, what works, and what to do about the rest
@@ -64,6 +66,8 @@ fn help_reads_well() {
       loggia task start file:tasks/login.md      begin a task on a branch; `task plan` comes next
       loggia plugin                              list the plugins there are, and how they are
       loggia plugin new tasks --type provider    write a plugin to start from; `plugin check` tries it
+      loggia message open adt.hl7                open an HL7 message to work on
+      loggia ext run hello hello/greet --save    run an extension's command on it, and save
       loggia trust                               show what a workspace would run, and let it
       loggia open                                show the page of the server that runs
       loggia status                              whether a server runs, and how it is
@@ -93,7 +97,7 @@ fn flags_without_a_command_are_a_usage_error() {
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: ask, chat, attach, sessions, undo, redo, model, policy, task, plugin, trust, init, doctor, serve, rpc, wrap, open, status, stop, inspect, config, completions, help]
+      [subcommands: ask, chat, attach, sessions, undo, redo, model, policy, task, plugin, ext, message, trust, init, doctor, serve, rpc, wrap, open, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 
