@@ -262,3 +262,16 @@ fn what_is_doubtful_is_told_with_what_extensions_lay_over_the_schema() {
     assert_eq!(told.code, Some(4), "{told}");
     house.end();
 }
+
+#[test]
+fn a_server_with_a_message_that_is_not_saved_stops_only_if_that_is_meant() {
+    let house = house(&[]);
+    house.done(&["message", "open", "adt.hl7"]);
+    house.done(&["message", "patch", "PID.5.1=DOE"]);
+    let refused = house.run(&["stop"]).to_string();
+    assert!(refused.contains("exit: 6") && refused.contains("is not saved"), "{refused}");
+    assert!(refused.contains("loggia message save") && refused.contains("--discard"), "{refused}");
+    assert_eq!(house.done(&["message", "get", "PID.5.1"]).stdout, "DOE\n", "nothing is lost");
+    house.done(&["stop", "--discard"]);
+    assert_eq!(house.stage.0.read("project/adt.hl7"), MESSAGE);
+}
