@@ -148,6 +148,19 @@ async fn windows_are_closed_and_told_before_their_extension_is_asked_to_leave() 
 }
 
 #[tokio::test]
+async fn closing_a_window_once_more_while_leaving_is_no_mistake() {
+    let plan = json!({
+        "init": { "after": [["window", page()]] },
+        "shutdown": { "before": [["close-window"]] }
+    });
+    let one = One::new(plan).await;
+    one.answers(1).await;
+    one.host.stop().await;
+    assert_eq!(one.all_answers()[1], json!({ "success": true }));
+    assert_eq!(one.world.told("one", "window/closed").len(), 1);
+}
+
+#[tokio::test]
 async fn windows_of_an_extension_that_dies_are_closed() {
     let plan = json!({ "commands": { "go": [["window", page()], ["sleep", 0.05], ["exit", 1]] } });
     let one = One::within(plan, World::be_patient).await;
