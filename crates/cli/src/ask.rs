@@ -113,6 +113,8 @@ pub enum Outcome {
     LimitReached,
     /// It was cut off by the end of the server, and can be continued.
     Interrupted,
+    /// It is done and told of faults: a command of an extension that did not go well.
+    Faulty,
     /// Something else failed.
     Failed,
 }
@@ -128,6 +130,7 @@ impl Outcome {
             Self::ModelFailed => "model_failed",
             Self::LimitReached => "limit_reached",
             Self::Interrupted => "interrupted",
+            Self::Faulty => "faulty",
             Self::Failed => "failed",
         }
     }

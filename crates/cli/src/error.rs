@@ -326,6 +326,10 @@ fn refusal_hint(refusal: &Refusal) -> &str {
     }
 }
 
+/// What to do about a message that is in the way of another one, or of its own end.
+const UNSAVED_HINT: &str =
+    "save it with `loggia message save`, or give up what is not saved with `loggia message close --discard`";
+
 /// What to do about trouble with a message or an extension, in words of the command line: the server's are for programs.
 fn message_hint(problem: &Problem) -> Option<&'static str> {
     let path = problem.instance.as_deref()?;
@@ -336,6 +340,9 @@ fn message_hint(problem: &Problem) -> Option<&'static str> {
                 "`loggia ext list` tells which extensions there are, `loggia ext info NAME` what one offers once it runs"
             }
             ProblemType::Forbidden => "`loggia trust` shows what would run, and lets it",
+            ProblemType::Conflict => {
+                "`loggia trust` shows what would run, and lets it; one that is off needs `enabled = true` in its table"
+            }
             _ => {
                 "`loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again"
             }
@@ -344,6 +351,13 @@ fn message_hint(problem: &Problem) -> Option<&'static str> {
     let rest = path.strip_prefix("/v1/messages")?;
     Some(match rest.rsplit('/').next().unwrap_or_default() {
         _ if is_missing => "`loggia message` tells what is open",
+        "" if problem.kind == ProblemType::Conflict => UNSAVED_HINT,
+        "" | "save" if problem.kind == ProblemType::Forbidden => {
+            "name another file; `loggia policy show` tells what the policy keeps from everybody"
+        }
+        "text" | "patch" if problem.kind == ProblemType::Conflict => {
+            "`loggia message set FILE` gives it a text, `loggia message open FILE` opens one that has one"
+        }
         "" => "name a file of the workspace; `--new` begins a message without one",
         "save" => "`loggia message save --as FILE` names a file, also another one than before",
         "undo" | "redo" => "`loggia message` tells how it stands",
@@ -351,9 +365,7 @@ fn message_hint(problem: &Problem) -> Option<&'static str> {
         "value" | "patch" => {
             "paths are written like `PID.5.1`, `OBX[2].5` or `PID.13[2]`; in trees like `a.b[0]`"
         }
-        _ => {
-            "save it with `loggia message save`, or give up what is not saved with `loggia message close --discard`"
-        }
+        _ => UNSAVED_HINT,
     })
 }
 

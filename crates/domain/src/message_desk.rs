@@ -340,6 +340,9 @@ pub enum MessageError {
     /// None is open.
     #[error("no message is open")]
     NoneOpen,
+    /// The one that is open has no text yet, so that there is nothing to change or to show.
+    #[error("the message is empty: it needs a text that begins with an MSH segment first")]
+    Empty,
     /// The text is no message in that format.
     #[error("the text is not a message: {0}")]
     BadText(String),

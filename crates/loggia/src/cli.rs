@@ -29,7 +29,9 @@ pub(crate) use extension::{
     ExtensionCheckArguments, ExtensionCommand, ExtensionLanguage, ExtensionListArguments,
     ExtensionNamedArguments, ExtensionNewArguments, ExtensionRunArguments, ExtensionSubcommand,
 };
-pub(crate) use message::{MessageArguments, MessageCommand, MessageOpenArguments, MessagePatchArguments};
+pub(crate) use message::{
+    FormatName, MessageArguments, MessageCommand, MessageOpenArguments, MessagePatchArguments,
+};
 pub(crate) use plugin::{
     PluginCommand, PluginListArguments, PluginPlace, PluginSwitchArguments, TrustArguments,
 };

@@ -122,6 +122,18 @@ pub(crate) enum Error {
         #[source]
         source: io::Error,
     },
+    /// A file that was named is not there.
+    #[error("there is no file `{}`", path.display())]
+    NoFile {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A file was to be named, and a directory was.
+    #[error("`{}` names a directory, not a file", path.display())]
+    NamesDirectory {
+        /// What was named.
+        path: PathBuf,
+    },
     /// A file could not be written.
     #[error("cannot write `{}`", path.display())]
     WriteFile {
@@ -168,6 +180,8 @@ pub(crate) enum ErrorKind {
     Usage,
     /// The configuration is wrong.
     Configuration,
+    /// What was to be worked with has faults.
+    Faults,
     /// Something outside is not there.
     Unavailable,
     /// Somebody said no.
@@ -192,6 +206,8 @@ impl Error {
             | Self::NoDirectory { .. }
             | Self::UnreadableName { .. }
             | Self::NoWorkspace
+            | Self::NoFile { .. }
+            | Self::NamesDirectory { .. }
             | Self::OutsideWorkspace { .. }
             | Self::NoEditor
             | Self::ScriptElsewhere { .. } => ErrorKind::Usage,
@@ -251,6 +267,11 @@ impl Error {
                     .to_owned(),
             ),
             Self::UnreadableName { .. } => Some("rename it, or work in a directory above it".to_owned()),
+            Self::NoFile { .. } => Some("see that its name is right; `-` reads what is piped in".to_owned()),
+            Self::NamesDirectory { .. } => Some("name a file, without `/` at its end".to_owned()),
+            Self::Input { source, .. } if source.kind() == io::ErrorKind::InvalidData => {
+                Some("save it as UTF-8; only HL7, which begins with `MSH`, may be Latin-1".to_owned())
+            }
             Self::Input { .. } => Some("see that it exists and can be read".to_owned()),
             Self::StaleDocs { repair, .. } => Some(format!("run `{repair}`")),
             _ => None,
@@ -282,6 +303,8 @@ fn client_kind(error: &CliError) -> ErrorKind {
         | CliError::SessionHasBegun { .. } => ErrorKind::Usage,
         CliError::Console(error) if error.is_refusal() => ErrorKind::Refused,
         CliError::Refused(refusal) if is_tasks_refusal(&refusal.problem) => ErrorKind::Refused,
+        CliError::Refused(refusal) if is_desks_refusal(&refusal.problem) => ErrorKind::Refused,
+        CliError::Refused(refusal) if is_extensions_fault(&refusal.problem) => ErrorKind::Faults,
         CliError::Refused(refusal) if (400..=499).contains(&refusal.problem.status) => ErrorKind::Usage,
         _ => ErrorKind::Unavailable,
     }
@@ -291,6 +314,22 @@ fn client_kind(error: &CliError) -> ErrorKind {
 fn is_tasks_refusal(problem: &Problem) -> bool {
     let is_task = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/tasks"));
     is_task && problem.kind == ProblemType::Conflict
+}
+
+/// Whether a message's file is kept from everybody, or an extension may not run.
+fn is_desks_refusal(problem: &Problem) -> bool {
+    let is_below = |root| problem.instance.as_deref().is_some_and(|path| path.starts_with(root));
+    match problem.kind {
+        ProblemType::Forbidden => is_below("/v1/messages"),
+        ProblemType::Conflict => is_below("/v1/extensions"),
+        _ => false,
+    }
+}
+
+/// Whether an extension did not start, ended, or did not get to what was asked of it.
+fn is_extensions_fault(problem: &Problem) -> bool {
+    let is_extension = problem.instance.as_deref().is_some_and(|path| path.starts_with("/v1/extensions/"));
+    is_extension && problem.kind == ProblemType::Unavailable
 }
 
 /// Tells people what went wrong and decides how to leave.

@@ -58,7 +58,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Usage,
         number: 2,
-        meaning: "Wrong usage: an unknown command, flag or key name, no command at all, or an address that would be open to other machines without encryption.",
+        meaning: "Wrong usage: an unknown command, flag or key name, no command at all, a message's file that is not there, or an address that would be open to other machines without encryption.",
     },
     Row {
         code: ExitCode::Configuration,
@@ -68,7 +68,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Faults,
         number: 4,
-        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol, `loggia plugin check` or `loggia ext check` found something that hosts cannot work with, an extension did not start, a path led nowhere in a message, a change of it did not apply, `loggia message validate` found something doubtful, or `loggia doctor` found something that does not work.",
+        meaning: "The work was done and found faults in the data: `loggia inspect` met a message that does not follow its protocol, `loggia plugin check` or `loggia ext check` found something that hosts cannot work with, an extension did not start, ended in the middle of a command or did not get to it, one told of an error so that `loggia ext run --save` did not save, a path led nowhere in a message, a change of it did not apply, `loggia message validate` found something doubtful, or `loggia doctor` found something that does not work.",
     },
     Row {
         code: ExitCode::Unavailable,
@@ -78,7 +78,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Refused,
         number: 6,
-        meaning: "Refused: the turn of `loggia ask` ended, but something the agent wanted was refused, by somebody or by the policy; `loggia policy check` met something that is denied; you said no to what would have been done; or the server of a console does not let `loggia attach` in.",
+        meaning: "Refused: the turn of `loggia ask` ended, but something the agent wanted was refused, by somebody or by the policy; `loggia policy check` met something that is denied; a message was to be opened or saved where the policy lets nobody; an extension was to be started or run that may not be; an answer of `--answer` did not count; you said no to what would have been done; or the server of a console does not let `loggia attach` in.",
     },
     Row {
         code: ExitCode::Cancelled,
@@ -133,6 +133,7 @@ impl From<ErrorKind> for ExitCode {
             ErrorKind::Internal => Self::Failure,
             ErrorKind::Usage => Self::Usage,
             ErrorKind::Configuration => Self::Configuration,
+            ErrorKind::Faults => Self::Faults,
             ErrorKind::Unavailable => Self::Unavailable,
             ErrorKind::Refused => Self::Refused,
         }
@@ -145,6 +146,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Done => Self::Success,
             Outcome::Refused => Self::Refused,
             Outcome::Cancelled | Outcome::Left => Self::Cancelled,
+            Outcome::Faulty => Self::Faults,
             Outcome::ModelFailed => Self::Model,
             Outcome::LimitReached | Outcome::Interrupted => Self::Unfinished,
             // What else there will be went wrong in a way that we cannot tell.

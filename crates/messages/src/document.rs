@@ -106,7 +106,7 @@ impl Document {
     /// The whole of it in a format.
     ///
     /// # Errors
-    /// When that format cannot hold it, and [`MessageError::NoneOpen`] when there is no text that could be shown in it.
+    /// When that format cannot hold it, and [`MessageError::Empty`] when there is no text that could be shown in it.
     pub fn write(&self, format: MessageFormat) -> Result<String, MessageError> {
         let message = match &self.0 {
             Inner::Tree(tree) => return write_tree(tree, format),
@@ -114,7 +114,7 @@ impl Document {
         };
         let Some(format) = TreeFormat::of(format) else { return Ok(message.with_carriage_returns()) };
         if message.is_empty() {
-            return Err(MessageError::NoneOpen);
+            return Err(MessageError::Empty);
         }
         let mut shown = export::message(message).map_err(bad_format)?;
         if format == TreeFormat::Toml {
@@ -140,7 +140,7 @@ impl Document {
     /// Its text after these changes, in order; what is refused keeps nothing else out.
     ///
     /// # Errors
-    /// [`MessageError::NoneOpen`] when there is no text to change, and when there are too many at once.
+    /// [`MessageError::Empty`] when there is no text to change, and when there are too many at once.
     pub fn patched(&self, patches: &[MessagePatch]) -> Result<Patched, MessageError> {
         if patches.len() > MAX_PATCHES {
             let count = patches.len();
@@ -153,7 +153,7 @@ impl Document {
             refused.push(RefusedPatch { index, path: patch.path.clone(), why });
         };
         let text = match &self.0 {
-            Inner::Hl7(message) if message.is_empty() => return Err(MessageError::NoneOpen),
+            Inner::Hl7(message) if message.is_empty() => return Err(MessageError::Empty),
             Inner::Hl7(message) => {
                 let mut patching = Patching::new(message);
                 for (index, patch) in patches.iter().enumerate() {

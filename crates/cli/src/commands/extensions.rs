@@ -68,6 +68,12 @@ pub async fn extension_start(
     let place = place(client, &options).await?;
     let listing = client.start_extensions(&ExtensionParams { workspace_id: place }).await?;
     told(&listing, &options, terminal)?;
+    let stays =
+        |extension: &&Extension| matches!(extension.state, ExtensionState::Stopped | ExtensionState::Failed);
+    for extension in listing.extensions.iter().filter(stays) {
+        let (name, state) = (&extension.name, state(&extension.state));
+        warn(terminal, &format!("{name} stays {state}; `loggia ext restart {name}` starts it again"))?;
+    }
     Ok(listing.extensions.iter().all(|extension| extension.state != ExtensionState::Failed))
 }
 

@@ -15,6 +15,9 @@ use crate::ask::workspace;
 use crate::paint::{ERROR, SUBJECT, WARNING, printable};
 use crate::{CliError, Outcome, Terminal};
 
+/// How many findings a server tells at most; with so many, there may be others.
+const MOST_FINDINGS: usize = 1_000;
+
 /// Where the message is, and how it is told.
 #[derive(Debug, Clone)]
 pub struct MessageAt {
@@ -284,8 +287,14 @@ pub async fn message_validate(
     for finding in validation.findings.iter().filter(|_| !at.json) {
         let style = if finding.severity == FindingSeverity::Error { ERROR } else { WARNING };
         let word = paint.text(style, format!("{:<7}", finding.severity.as_str()));
-        let place = paint.text(SUBJECT, printable(&finding.path));
-        say(terminal, &format!("{word} {place}: {}", printable(&finding.message)))?;
+        let place = match finding.path.as_str() {
+            "" => Cow::Borrowed(""),
+            path => Cow::Owned(format!("{}: ", paint.text(SUBJECT, printable(path)))),
+        };
+        say(terminal, &format!("{word} {place}{}", printable(&finding.message)))?;
+    }
+    if validation.findings.len() >= MOST_FINDINGS && !at.json {
+        warn(terminal, &format!("no more than {MOST_FINDINGS} findings are told, and there may be others"))?;
     }
     Ok(validation.findings.is_empty())
 }

@@ -112,6 +112,7 @@ impl Error {
             Self::Untrusted { .. } => Some(
                 "compare the fingerprint with the one the server shows when it starts; do not go on if it differs",
             ),
+            Self::TooLarge { .. } => Some("ask for less at once, or for a part of it"),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! How extensions fail, in words.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use loggia_jsonrpc::ErrorObject;
@@ -18,6 +19,9 @@ pub(crate) enum Fault {
     /// The directory for its data cannot be made.
     #[error("its data directory cannot be made: {0}")]
     NoDirectory(#[source] std::io::Error),
+    /// Where it is to run is no directory.
+    #[error("it cannot be started: its `cwd` is `{}`, and there is no such directory", .0.display())]
+    NoPlace(PathBuf),
     /// Starting it failed.
     #[error("it cannot be started: {}", with_causes(.0))]
     NotStarted(#[source] SpawnError),

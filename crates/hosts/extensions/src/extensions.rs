@@ -156,9 +156,13 @@ impl Extensions {
     /// Stops one, until it is restarted.
     ///
     /// # Errors
-    /// [`ExtensionDeskError::NotFound`].
+    /// [`ExtensionDeskError`] if there is none of that name, or nobody lets it run: it would stay stopped once somebody
+    /// does.
     pub async fn stop_one(&self, name: &str) -> Result<ExtensionSummary, ExtensionDeskError> {
         let extension = self.named(name)?;
+        if extension.state() == ExtensionState::Untrusted {
+            extension.may_run()?;
+        }
         extension.stop(ShutdownReason::Disabled).await;
         Ok(extension.summary())
     }

@@ -6,7 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use loggia_cli::Prepared;
 
 const RUN_ABOUT: &str = "\
-Runs a command of an extension, which starts if it does not run yet, and waits until the extension has gone quiet. What the extension says meanwhile goes to \
+Runs a command of an extension, which starts if it does not run yet, and waits until the extension has gone quiet: a command counts as done when its extension has no open request and has \
+said nothing for half a second, since the protocol has no answer to a command. What the extension says meanwhile goes to \
 stderr, level by level.
 
 Its dialogs are put to you in the terminal: a message is shown, a question is answered with `y` or `n`, a file is chosen by typing its path, and an empty line or Ctrl-C \
@@ -19,7 +20,8 @@ cancels a choice. Where a page is open, whoever answers first counts. The addres
 
 Each answers one dialog of its kind, in order; the last one of a kind answers the rest as well. With one of these no dialog is put to you: one that nothing answers is cancelled.
 
-`--message` opens a file first, and `--save` saves the message afterwards, if the command went well. Exits with code 9 when the extension is still busy at `--timeout`.";
+`--message` opens a file first, and `--save` saves the message afterwards. It is not saved, and the exit code is 4, when the extension told of an error meanwhile or ended; 9 when it is still busy at `--timeout`; and 6 when an \
+answer of `--answer` was refused.";
 
 const CHECK_ABOUT: &str = "\
 Starts an extension and speaks to it as hosts do, with good and bad input: the handshake, every command it declares, unknown methods, events it asked for and others, odd characters, \
@@ -107,7 +109,7 @@ pub(crate) struct ExtensionRunArguments {
     /// Open this file as the workspace's message first
     #[arg(short, long, value_name = "FILE")]
     pub(crate) message: Option<PathBuf>,
-    /// Save the message afterwards
+    /// Save the message afterwards, if no error was told
     #[arg(short, long)]
     pub(crate) save: bool,
     /// Wait at most so many seconds [default: `runner.extension_timeout_s`]

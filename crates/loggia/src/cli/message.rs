@@ -14,7 +14,10 @@ Prints what stands at a path: in HL7 v2 `PID.5.1`, `OBX[2].5` or `PID.13[2].1`; 
 
 const PATCH_ABOUT: &str = "\
 Changes single places of the open message, in order, each on the result of the one before. All that applied is one step for undo; what does not apply keeps nothing else out, and \
-makes the exit code 4. An empty VALUE clears the place.
+makes the exit code 4.
+
+`PATH=`, with an empty VALUE, clears the place: in HL7 it is empty then; in a document a text, a list or a table becomes an empty one, and anything else null, which TOML does not have. In a document \
+VALUE is text where a text stands, and else JSON if it is JSON: `'PATH=\"\"'` puts an empty text where none stands. In HL7 `\"\"` is a value of its own.
 
 `--create PATH[=VALUE]` makes a segment, or a place that is not there yet; `--remove PATH` takes one away. These come after the others, first what is removed.";
 
@@ -68,7 +71,7 @@ pub(crate) struct MessageOpenArguments {
     /// The file, in the workspace
     #[arg(value_name = "FILE", required_unless_present = "new", conflicts_with = "new")]
     pub(crate) file: Option<PathBuf>,
-    /// A new message without a file, of what comes on stdin, or empty
+    /// A new message without a file, of what comes on stdin, or empty; a new document is an empty table
     #[arg(long)]
     pub(crate) new: bool,
     /// What a new message is written in
@@ -183,13 +186,16 @@ impl From<FormatName> for MessageFormat {
 
 fn parse_set(text: &str) -> Result<MessagePatch, String> {
     match text.split_once('=') {
-        Some((path, value)) if !path.trim().is_empty() => Ok(MessagePatch {
-            path: path.trim().to_owned(),
-            value: Some(value.to_owned()),
-            ..MessagePatch::default()
-        }),
+        Some((path, value)) if !path.trim().is_empty() => {
+            Ok(MessagePatch { path: path.trim().to_owned(), value: given(value), ..MessagePatch::default() })
+        }
         _ => Err("expected PATH=VALUE, as in `PID.5.1=ROE`".to_owned()),
     }
+}
+
+/// A value as it is sent: an empty one is none, which clears.
+fn given(value: &str) -> Option<String> {
+    (!value.is_empty()).then(|| value.to_owned())
 }
 
 fn parse_remove(text: &str) -> Result<MessagePatch, String> {
@@ -201,7 +207,7 @@ fn parse_remove(text: &str) -> Result<MessagePatch, String> {
 
 fn parse_create(text: &str) -> Result<MessagePatch, String> {
     let (path, value) = match text.split_once('=') {
-        Some((path, value)) => (path.trim(), Some(value.to_owned())),
+        Some((path, value)) => (path.trim(), given(value)),
         None => (text.trim(), None),
     };
     match path {
@@ -222,7 +228,8 @@ mod tests {
                 .ok()
         };
         assert_eq!(told(parse_set("PID.5.1=A=B")).as_deref(), Some("PID.5.1 Some(\"A=B\") false false"));
-        assert_eq!(told(parse_set("PID.5=")).as_deref(), Some("PID.5 Some(\"\") false false"));
+        assert_eq!(told(parse_set("PID.5=")).as_deref(), Some("PID.5 None false false"));
+        assert_eq!(told(parse_set("n=\"\"")).as_deref(), Some(r#"n Some("\"\"") false false"#));
         assert_eq!(told(parse_remove("NK1[2]")).as_deref(), Some("NK1[2] None true false"));
         assert_eq!(told(parse_create("NK1")).as_deref(), Some("NK1 None false true"));
         assert_eq!(told(parse_create("NK1.2=X")).as_deref(), Some("NK1.2 Some(\"X\") false true"));

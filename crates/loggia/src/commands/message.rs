@@ -11,7 +11,7 @@ use loggia_cli::{
 use loggia_client::Client;
 
 use super::client::{self, Home};
-use crate::cli::{MessageArguments, MessageCommand, MessageOpenArguments, MessagePatchArguments};
+use crate::cli::{FormatName, MessageArguments, MessageCommand, MessageOpenArguments, MessagePatchArguments};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
 
@@ -68,10 +68,20 @@ fn open(home: &Home, arguments: &MessageOpenArguments) -> Result<ExitCode, Error
         None => {
             // Nobody types a message: a terminal means that there is none yet.
             let text = if io::stdin().is_terminal() { String::new() } else { read(Path::new("-"))? };
+            let text = if text.is_empty() { nothing_in(arguments.format).to_owned() } else { text };
             MessageOpening::New { text, format: arguments.format.into() }
         }
     };
     done(home, &arguments.all, async |client, at, terminal| message_open(client, at, opening, terminal).await)
+}
+
+/// What a new message says that nobody gave a text: documents are empty tables, so that places can be made in them.
+fn nothing_in(format: FormatName) -> &'static str {
+    match format {
+        FormatName::Hl7 => "",
+        FormatName::Json | FormatName::Yaml => "{}\n",
+        FormatName::Toml => "\n",
+    }
 }
 
 fn patch(home: &Home, arguments: MessagePatchArguments) -> Result<ExitCode, Error> {
@@ -112,6 +122,9 @@ fn at(home: &Home, arguments: &MessageArguments) -> Result<MessageAt, Error> {
 
 /// A file as the server names it: from the workspace's root on.
 pub(super) fn below(workspace: &Path, file: &Path) -> Result<String, Error> {
+    if file.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(Error::NamesDirectory { path: file.to_owned() });
+    }
     let absolute =
         std::path::absolute(file).map_err(|source| Error::Input { path: file.to_owned(), source })?;
     // It may not be there yet; the directory it is to be in is.
@@ -126,22 +139,39 @@ pub(super) fn below(workspace: &Path, file: &Path) -> Result<String, Error> {
     text.ok_or(Error::UnreadableName { path: real })
 }
 
-/// The text of a file, or of stdin.
+/// The text of a file, or of stdin, as a message's file is read: HL7 may be Latin-1.
 pub(super) fn read(file: &Path) -> Result<String, Error> {
-    let failed = |source| Error::Input { path: file.to_owned(), source };
-    let mut text = String::new();
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => Error::NoFile { path: file.to_owned() },
+        _ => Error::Input { path: file.to_owned(), source },
+    };
+    let mut bytes = Vec::new();
     let taken = match file == Path::new("-") {
-        true => io::stdin().lock().take(MAX_TEXT + 1).read_to_string(&mut text),
-        false => std::fs::File::open(file).and_then(|open| open.take(MAX_TEXT + 1).read_to_string(&mut text)),
+        true => io::stdin().lock().take(MAX_TEXT + 1).read_to_end(&mut bytes),
+        false => std::fs::File::open(file).and_then(|open| open.take(MAX_TEXT + 1).read_to_end(&mut bytes)),
     };
     taken.map_err(failed)?;
-    if text.len() as u64 > MAX_TEXT {
+    if bytes.len() as u64 > MAX_TEXT {
         return Err(failed(io::Error::new(
             io::ErrorKind::FileTooLarge,
             format!("larger than {MAX_TEXT} bytes"),
         )));
     }
-    Ok(text)
+    text_of(bytes).map_err(failed)
+}
+
+/// Bytes as text: HL7 that is no UTF-8 is taken for Latin-1, in which every byte is a character.
+fn text_of(bytes: Vec<u8>) -> Result<String, io::Error> {
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
+        Err(error) if error.as_bytes().starts_with(b"MSH") => {
+            Ok(error.as_bytes().iter().map(|byte| char::from(*byte)).collect())
+        }
+        Err(error) => {
+            let place = error.utf8_error().valid_up_to();
+            Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is no UTF-8 from byte {place} on")))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -157,5 +187,15 @@ mod tests {
         assert_eq!(named("a.hl7").as_deref(), Some("a.hl7"));
         assert_eq!(named("sub/../sub/new.hl7").as_deref(), Some("sub/new.hl7"));
         assert_eq!(named("../outside.hl7"), None);
+        assert_eq!(named("new/"), None, "a directory is no file");
+    }
+
+    #[test]
+    fn texts_are_read_as_files_of_messages_are() {
+        let text = |bytes: &[u8]| text_of(bytes.to_vec()).ok();
+        assert_eq!(text(b"MSH|\xe9").as_deref(), Some("MSH|é"));
+        assert_eq!(text(b"MSH|\xc3\xa9").as_deref(), Some("MSH|é"));
+        assert_eq!(text(b"\xEF\xBB\xBFMSH|").as_deref(), Some("MSH|"));
+        assert_eq!(text(b"{\"a\":\"\xe9\"}"), None);
     }
 }

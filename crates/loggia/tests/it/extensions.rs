@@ -93,7 +93,7 @@ fn extensions_are_listed_with_how_they_are_and_none_is_started() {
     insta::assert_snapshot!(house.run(&["-q", "ext", "info", "tset"]), @"
     exit: 2
     --- stderr
-    error: there is no such extension here; `/v1/extensions` lists what there is
+    error: there is no such extension here
 
     hint: `loggia ext list` tells which extensions there are, `loggia ext info NAME` what one offers once it runs
     [END]
@@ -123,7 +123,8 @@ fn an_extension_is_started_stopped_and_started_again() {
     assert_eq!(ends(&house, "test"), starts(&house, "test"));
     until_gone(&starts(&house, "test"));
     // One that was stopped stays so, whoever asks for all of them.
-    house.done(&["ext", "start"]);
+    let left = house.done(&["ext", "start"]).stderr;
+    assert_eq!(left, "warning: test stays stopped; `loggia ext restart test` starts it again\n");
     assert_eq!(state(&house, "test"), "stopped");
     insta::assert_snapshot!(house.run(&["ext", "restart", "test"]), @"
     exit: 0
@@ -167,6 +168,16 @@ fn a_table_says_where_and_with_what_an_extension_runs() {
     configure(&house.stage.0, &format!("{table}cwd = \"sub\"\nenv = {{ EXT_SETTING = \"north\" }}\n"));
     let told = said(&house.json(&["ext", "run", "test", "t/env", "--json"])).join("\n");
     assert!(told.contains("EXT_SETTING=north") && told.contains("cwd [STAGE]/project/sub\n"), "{told}");
+    let file = house.stage.0.read("home/.config/loggia/config.toml").replace("\"sub\"", "\"nowhere\"");
+    house.stage.0.user_file(&file);
+    insta::assert_snapshot!(house.run(&["ext", "restart", "test"]), @"
+    exit: 4
+    --- stderr
+    error: extension `test`: it cannot be started: its `cwd` is `[STAGE]/project/nowhere`, and there is no such directory
+
+    hint: `loggia ext logs NAME` tells what happened to it, `loggia ext restart NAME` starts it again
+    [END]
+    ");
     house.end();
 }
 
@@ -240,10 +251,15 @@ fn extensions_that_do_not_start_are_told_and_keep_nobody_out() {
     good        global  running  Extension of tests 1.2.3: Does what tests need
     wizard      global  failed   it cannot be started: cannot start `/nowhere/wizard`: No such file or directory (os error 2)
     python3-'x  global  failed   it cannot be started: its `path` is a command line with a quote that is not closed: `python3 'x.py`
+    --- stderr
+    warning: dead stays failed; `loggia ext restart dead` starts it again
+    warning: rude stays failed; `loggia ext restart rude` starts it again
+    warning: wizard stays failed; `loggia ext restart wizard` starts it again
+    warning: python3-'x stays failed; `loggia ext restart python3-'x` starts it again
     [END]
     ");
     insta::assert_snapshot!(house.run(&["ext", "run", "dead", "t/patch"]), @"
-    exit: 5
+    exit: 4
     --- stderr
     error: extension `dead`, `t/patch`: it ended with exit status 3; it is started again when somebody restarts it
 
@@ -254,7 +270,7 @@ fn extensions_that_do_not_start_are_told_and_keep_nobody_out() {
     let log = house.done(&["ext", "logs", "dead"]).stdout;
     assert!(log.contains("error   no licence"), "{log}");
     insta::assert_snapshot!(house.run(&["ext", "restart", "dead"]), @"
-    exit: 5
+    exit: 4
     --- stderr
     error: extension `dead`: it ended with exit status 3
 
@@ -269,7 +285,7 @@ fn a_crash_is_told_and_others_go_on() {
     let house = house(&[("test", &[]), ("other", &[])]);
     house.done(&["ext", "start"]);
     insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/crash"]), @"
-    exit: 5
+    exit: 4
     --- stderr
     error: extension `test`, `t/crash`: it ended with exit status 7; it is started again when somebody restarts it
 
@@ -295,6 +311,33 @@ fn an_extension_that_stays_busy_is_not_waited_for_longer_than_said() {
     test: t/busy is still busy; it is not waited for any longer
     [END]
     ");
+    house.end();
+}
+
+#[test]
+fn a_message_is_saved_only_if_the_command_went_well() {
+    let house = house(&[("test", &[])]);
+    house.done(&["message", "open", "adt.hl7"]);
+    house.done(&["message", "patch", "PID.5.1=DOE"]);
+    // Nobody can be asked, which the extension tells as an error.
+    let failed = house.run(&["ext", "run", "test", "t/confirm", "--save"]);
+    assert_eq!((failed.code, failed.stdout.as_str()), (Some(4), "test: t/confirm is done\n"), "{failed}");
+    let why = "warning: the message is not saved, since the extension told of an error\n";
+    assert!(failed.stderr.ends_with(why), "{failed}");
+    let busy = house.run(&["ext", "run", "test", "t/busy", "--yes", "--timeout", "1", "--save"]);
+    let why = "warning: the message is not saved, since the command is not done\n";
+    assert_eq!((busy.code, busy.stderr.ends_with(why)), (Some(9), true), "{busy}");
+    house.done(&["ext", "restart", "test"]);
+    let outside = "file=/etc/passwd";
+    let refused = house.run(&["ext", "run", "test", "t/open", "--answer", outside, "--save"]);
+    let why = "warning: the message is not saved, since an answer of `--answer` was refused\n";
+    assert_eq!((refused.code, refused.stderr.ends_with(why)), (Some(6), true), "{refused}");
+    let crashed = house.run(&["ext", "run", "test", "t/crash", "--save"]);
+    assert_eq!(crashed.code, Some(4), "{crashed}");
+    assert_eq!(house.stage.0.read("project/adt.hl7"), MESSAGE);
+    house.done(&["ext", "restart", "test"]);
+    house.done(&["ext", "run", "test", "t/env", "--save"]);
+    assert_eq!(house.stage.0.read("project/adt.hl7"), MESSAGE.replace("ROE^ANN", "DOE^ANN"));
     house.end();
 }
 
@@ -335,12 +378,15 @@ fn extensions_of_a_workspace_run_only_while_it_is_trusted() {
         table.replace("\"lab\"", "\"lab\"\nenv = { LAB = \"secret\" }"),
     );
     let refused = house.run(&["-q", "ext", "run", "lab", "t/env"]);
-    assert_ne!(refused.code, Some(0), "{refused}");
+    assert_eq!(refused.code, Some(6), "{refused}");
     assert!(refused.stderr.contains("`loggia trust` shows what would run"), "{refused}");
     let shown = house.run(&["-q", "trust"]);
     let runs = ".loggia/config.toml: runs the extension `lab` when it is needed: python3 [STAGE]/outside/lab/extension.py\n";
     assert!(shown.stderr.contains(runs) && !shown.stderr.contains("secret"), "{shown}");
     assert_eq!(starts(&house, "lab"), [0; 0]);
+    // Stopping it would keep it from running once it may.
+    let stopped = house.run(&["-q", "ext", "stop", "lab"]);
+    assert_eq!((stopped.code, stopped.stderr.contains("is not trusted")), (Some(6), true), "{stopped}");
     house.done(&["-q", "trust", "--yes"]);
     house.done(&["ext", "run", "lab", "t/env"]);
     assert_eq!(state(&house, "lab"), "running");

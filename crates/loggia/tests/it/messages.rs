@@ -174,12 +174,11 @@ fn a_message_is_shown_and_set_in_other_formats() {
     [END]
     ");
     insta::assert_snapshot!(fed(&house, &["message", "set", "nothing.hl7"], ""), @"
-    exit: 5
+    exit: 2
     --- stderr
-    error: cannot read `nothing.hl7`
-      cause: No such file or directory (os error 2)
+    error: there is no file `nothing.hl7`
 
-    hint: see that it exists and can be read
+    hint: see that its name is right; `-` reads what is piped in
     [END]
     ");
     for format in ["yaml", "toml"] {
@@ -197,6 +196,71 @@ fn documents_of_other_kinds_are_worked_on_by_path_too() {
     let written = house.stage.0.read("project/a.json");
     assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap()["name"], "Bob", "{written}");
     assert_eq!(house.done(&["message", "get", "name"]).stdout, "Bob\n");
+    // An empty value clears, and an empty text is said.
+    house.stage.0.write("project/b.json", "{\"n\": 1, \"m\": 2, \"t\": \"x\", \"l\": [1]}");
+    house.done(&["message", "open", "b.json"]);
+    house.done(&["message", "patch", "n=", "m=\"\"", "t=", "l=", "--save"]);
+    assert_eq!(house.stage.0.read("project/b.json"), "{\"n\": null, \"m\": \"\", \"t\": \"\", \"l\": []}");
+    house.end();
+}
+
+#[test]
+fn an_empty_message_says_what_it_needs_and_an_empty_document_can_be_filled() {
+    let house = house(&[]);
+    fed(&house, &["message", "open", "--new"], "");
+    insta::assert_snapshot!(house.run(&["message", "patch", "--create", "PID.5=x"]), @"
+    exit: 2
+    --- stderr
+    error: the message is empty: it needs a text that begins with an MSH segment first
+
+    hint: `loggia message set FILE` gives it a text, `loggia message open FILE` opens one that has one
+    [END]
+    ");
+    let doubtful = house.run(&["message", "validate"]);
+    assert_eq!(doubtful.stdout, "error   the message is empty\n");
+    // What older systems write is set as it is opened.
+    let latin: Vec<u8> = MESSAGE.replace("ROE^ANN", "ROE^ZO").bytes().chain(*b"NTE|1||Zo\xeb\r").collect();
+    std::fs::write(house.stage.0.path("project/lat.hl7"), latin).unwrap();
+    house.done(&["message", "set", "lat.hl7"]);
+    assert_eq!(house.done(&["message", "get", "NTE.3"]).stdout, "Zoë\n");
+    insta::assert_snapshot!(house.run(&["message", "open", "adt.hl7"]), @"
+    exit: 2
+    --- stderr
+    error: the open message has changes that are not saved: save it, or close it and discard them
+
+    hint: save it with `loggia message save`, or give up what is not saved with `loggia message close --discard`
+    [END]
+    ");
+    insta::assert_snapshot!(house.run(&["message", "save", "--as", "names/"]), @"
+    exit: 2
+    --- stderr
+    error: `names/` names a directory, not a file
+
+    hint: name a file, without `/` at its end
+    [END]
+    ");
+    let sealed = house.run(&["message", "save", "--as", ".git/x.hl7"]);
+    assert_eq!(sealed.code, Some(6), "{sealed}");
+    for format in ["json", "yaml", "toml"] {
+        house.done(&["message", "close", "--discard"]);
+        fed(&house, &["message", "open", "--new", "--format", format], "");
+        house.done(&["message", "patch", "--create", "a.b=x"]);
+        assert_eq!(house.done(&["message", "get", "a.b"]).stdout, "x\n", "{format}");
+        assert_eq!(house.json(&["message", "--json"])["format"], format);
+    }
+    house.end();
+}
+
+#[test]
+fn a_long_message_is_shown_as_a_tree_and_its_findings_end_somewhere() {
+    let house = house(&[]);
+    let segments = "OBX|1|NM|GLU^Glucose^L||5.4|mmol/L|3.9-5.5||||F|||nonsense\r".repeat(90_000);
+    house.stage.0.write("project/long.hl7", format!("{MESSAGE}{segments}"));
+    house.done(&["message", "open", "long.hl7"]);
+    let shown = house.done(&["message", "show", "--format", "json"]).stdout;
+    assert!(shown.len() > 32 << 20, "{}", shown.len());
+    let doubtful = house.run(&["message", "validate"]);
+    assert_eq!(doubtful.stderr, "warning: no more than 1000 findings are told, and there may be others\n");
     house.end();
 }
 

@@ -105,9 +105,9 @@ async fn an_empty_message_can_be_open_and_filled() {
     assert_eq!((opened.kind, opened.unsaved, opened.bytes), (MessageKind::Hl7, false, 0));
     assert_eq!(world.hl7().await, "");
     for format in [MessageFormat::Json, MessageFormat::Yaml, MessageFormat::Toml] {
-        assert_eq!(world.desk.read(format).await.unwrap_err(), MessageError::NoneOpen);
+        assert_eq!(world.desk.read(format).await.unwrap_err(), MessageError::Empty);
     }
-    assert_eq!(world.desk.patch(vec![set("PID.1", "x")]).await.unwrap_err(), MessageError::NoneOpen);
+    assert_eq!(world.desk.patch(vec![set("PID.1", "x")]).await.unwrap_err(), MessageError::Empty);
     assert_eq!(world.desk.get("PID.1".to_owned()).await, Ok(None));
     world.desk.replace("MSH|^~\\&|A".to_owned(), MessageFormat::Hl7).await.unwrap();
     world.desk.undo().await.unwrap();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use loggia_client::{Client, Heard, SessionStream};
 use loggia_protocol_agent_server::{
-    self as wire, ClientCapability, DialogId, DialogRequest, OpenMessage, RunExtensionParams,
+    self as wire, ClientCapability, DialogId, DialogRequest, LogLevel, OpenMessage, RunExtensionParams,
     SaveMessageParams, ServerMessage, WindowOpened, WorkspaceId,
 };
 use serde_json::json;
@@ -35,7 +35,7 @@ pub struct ExtensionRun {
     pub workspace: PathBuf,
     /// A file to open first, relative to the workspace.
     pub message: Option<String>,
-    /// Whether the message is saved afterwards.
+    /// Whether the message is saved afterwards, if all went well.
     pub save: bool,
     /// How many seconds to wait at most; as the server is configured otherwise.
     pub timeout_s: Option<u64>,
@@ -81,6 +81,7 @@ pub async fn extension_run(
         stream,
         answers,
         answered: None,
+        is_refused: false,
         waiting: VecDeque::new(),
     };
     let done = attending.until(run, terminal, interrupts).await?;
@@ -88,7 +89,8 @@ pub async fn extension_run(
         stream.close().await;
     }
     let Some(done) = done else { return Ok(Outcome::Cancelled) };
-    let saved = match options.save && !done.still_busy {
+    let trouble = Trouble::of(&done, attending.is_refused);
+    let saved = match options.save && trouble.is_none() {
         true => {
             let message = messages::find(client, &at).await?;
             Some(client.save_message(&message.message_id, &SaveMessageParams::default()).await?)
@@ -96,7 +98,45 @@ pub async fn extension_run(
         false => None,
     };
     tell(&done, saved.as_ref(), &options, terminal)?;
-    Ok(if done.still_busy { Outcome::LimitReached } else { Outcome::Done })
+    if let (true, Some(trouble)) = (options.save, trouble) {
+        super::warn(terminal, &format!("the message is not saved, since {}", trouble.words()))?;
+    }
+    Ok(match trouble {
+        Some(Trouble::Busy) => Outcome::LimitReached,
+        Some(Trouble::Refused) => Outcome::Refused,
+        // Without anything to save, what an extension says is for whoever reads it.
+        Some(Trouble::Error) if options.save => Outcome::Faulty,
+        Some(Trouble::Error) | None => Outcome::Done,
+    })
+}
+
+/// What keeps a run from having gone well. The protocol has no answer to a command: this is all that can be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    /// It was not done when the time was up.
+    Busy,
+    /// An answer that was given beforehand did not count.
+    Refused,
+    /// The extension said something at the level of errors.
+    Error,
+}
+
+impl Trouble {
+    fn of(done: &wire::ExtensionRun, is_refused: bool) -> Option<Self> {
+        match done.still_busy {
+            true => Some(Self::Busy),
+            false if is_refused => Some(Self::Refused),
+            false => done.said.iter().any(|entry| entry.level == LogLevel::Error).then_some(Self::Error),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Busy => "the command is not done",
+            Self::Refused => "an answer of `--answer` was refused",
+            Self::Error => "the extension told of an error",
+        }
+    }
 }
 
 /// A stream on which dialogs are heard. The server knows of us when this is there.
@@ -144,6 +184,8 @@ struct Attending<'o> {
     answers: Answers,
     /// Answered here, and not known to be closed yet.
     answered: Option<DialogRequest>,
+    /// Whether an answer that was given beforehand did not count.
+    is_refused: bool,
     /// Came while a dialog was open here.
     waiting: VecDeque<News>,
 }
@@ -198,6 +240,7 @@ impl Attending<'_> {
         super::warn(terminal, why)?;
         match self.answered.take() {
             Some(dialog) if self.answers.are_there() => {
+                self.is_refused = true;
                 self.answer(dialog, Some(dialogs::Answer::Cancelled), terminal).await
             }
             Some(dialog) => {

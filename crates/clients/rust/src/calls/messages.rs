@@ -68,7 +68,7 @@ impl Client {
         format: Option<&MessageFormat>,
     ) -> Result<MessageContent, Error> {
         let ask = Ask::get(&["v1", "messages", &id.0, "text"]);
-        self.ask(ask.query("format", format.map(MessageFormat::as_str))).await
+        self.ask_large(ask.query("format", format.map(MessageFormat::as_str))).await
     }
 
     /// Puts another text in a message's place.

@@ -29,6 +29,10 @@ const LONG_DEADLINE: Duration = Duration::from_secs(7 * 24 * 3600);
 /// The largest answer: a page of events that each carry a large patch.
 const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 
+/// The largest answer with the text of a message: one of 32 MiB, the largest there is, each byte of which may become a line
+/// of indented JSON that is escaped once more. An empty repetition is the worst, with seventeen bytes.
+const MAX_TEXT_ANSWER_BYTES: usize = 20 * 32 * 1024 * 1024;
+
 /// The largest explanation of a bad status: field by field, it stays far below.
 const MAX_PROBLEM_BYTES: usize = 1024 * 1024;
 
@@ -47,6 +51,7 @@ pub(crate) struct Ask {
     body: Bytes,
     queried: bool,
     deadline: Duration,
+    largest: usize,
 }
 
 impl Ask {
@@ -80,6 +85,7 @@ impl Ask {
             body: Bytes::new(),
             queried: false,
             deadline: ANSWER_DEADLINE,
+            largest: MAX_ANSWER_BYTES,
         }
     }
 
@@ -140,6 +146,11 @@ impl Client {
         self.ask(Ask { deadline: LONG_DEADLINE, ..ask }).await
     }
 
+    /// The same, with an answer that may hold the text of a message.
+    pub(crate) async fn ask_large<B: DeserializeOwned>(&self, ask: Ask) -> Result<B, Error> {
+        self.ask(Ask { largest: MAX_TEXT_ANSWER_BYTES, ..ask }).await
+    }
+
     /// Asks for text.
     pub(crate) async fn ask_text(&self, ask: Ask) -> Result<String, Error> {
         let (status, body) = self.whole(ask).await?;
@@ -153,11 +164,11 @@ impl Client {
     }
 
     async fn whole(&self, ask: Ask) -> Result<(StatusCode, Bytes), Error> {
-        let deadline = ask.deadline;
+        let (deadline, largest) = (ask.deadline, ask.largest);
         let answer = async {
             let response = self.open(ask).await?;
             let status = response.status();
-            Ok((status, read(response.into_body(), MAX_ANSWER_BYTES).await?))
+            Ok((status, read(response.into_body(), largest).await?))
         };
         in_time(deadline, answer).await
     }

@@ -153,6 +153,7 @@ impl From<MessageError> for Refused {
     fn from(error: MessageError) -> Self {
         let (status, hint) = match &error {
             MessageError::NoneOpen => (Status::Unavailable, "`message open FILE` opens one"),
+            MessageError::Empty => (Status::Usage, "`message open FILE` opens one that has a text"),
             MessageError::NoFile => (Status::Usage, "`message save FILE` says where"),
             MessageError::BadPath(_) => (Status::Usage, ""),
             MessageError::Conflict(_) => (Status::Refused, ""),

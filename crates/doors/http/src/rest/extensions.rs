@@ -212,7 +212,8 @@ impl From<ExtensionDeskError> for Problem {
 }
 
 fn unknown() -> Problem {
-    Problem::not_found("there is no such extension here; `/v1/extensions` lists what there is")
+    Problem::not_found("there is no such extension here")
+        .hint(Some("`GET /v1/extensions` lists what there is".to_owned()))
 }
 
 fn named(name: Named) -> Answer<String> {

@@ -123,6 +123,9 @@ impl From<MessageError> for Problem {
     fn from(error: MessageError) -> Self {
         let (kind, hint) = match &error {
             MessageError::NoneOpen => (ProblemType::NotFound, Some("`POST /v1/messages` opens one")),
+            MessageError::Empty => {
+                (ProblemType::Conflict, Some("`PUT /v1/messages/{message_id}/text` gives it one"))
+            }
             MessageError::BadText(_) | MessageError::BadPath(_) | MessageError::BadFormat(_) => {
                 (ProblemType::InvalidBody, None)
             }

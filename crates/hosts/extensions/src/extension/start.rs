@@ -179,6 +179,9 @@ impl Extension {
         let words = self.entry.command().map_err(Fault::Entry)?;
         let root = &self.context.workspace.root;
         let directory = self.entry.cwd.as_ref().map_or_else(|| root.clone(), |cwd| root.join(cwd));
+        if self.entry.cwd.is_some() && !directory.is_dir() {
+            return Err(Fault::NoPlace(directory));
+        }
         let mut words = words.into_iter();
         let program = words.next().unwrap_or_default();
         let (log, traffic) = (self.log.clone(), guest.traffic.clone());

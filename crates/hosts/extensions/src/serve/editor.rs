@@ -91,7 +91,8 @@ pub(crate) fn text_of(path: &Path) -> String {
 
 fn refused(error: &MessageError) -> ErrorObject {
     let code = match error {
-        MessageError::NoneOpen => codes::NO_MESSAGE,
+        // To extensions an empty editor is one without a message.
+        MessageError::NoneOpen | MessageError::Empty => codes::NO_MESSAGE,
         MessageError::BadText(_) => codes::INVALID_MESSAGE,
         MessageError::BadPath(_) => codes::INVALID_PATH,
         MessageError::BadFormat(_) => standard::INTERNAL_ERROR,
@@ -122,6 +123,7 @@ mod tests {
         let check = |error: MessageError, code: i64| assert_eq!(refused(&error).code, code, "{error}");
         let words = String::new;
         check(MessageError::NoneOpen, -32003);
+        check(MessageError::Empty, -32003);
         check(MessageError::BadText(words()), -32004);
         check(MessageError::BadPath(words()), -32005);
         check(MessageError::BadFormat(words()), -32603);
