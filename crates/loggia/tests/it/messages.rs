@@ -1,9 +1,13 @@
 //! The open message of a workspace, as people work on it with `loggia message`.
 
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
+use crate::auto::AutoStage;
 use crate::extensions::{MESSAGE, configure, extension, house};
 use crate::plugins::House;
+use crate::server::Server;
 use crate::stage::Transcript;
 
 /// Runs with something on stdin.
@@ -338,4 +342,28 @@ fn a_server_with_a_message_that_is_not_saved_stops_only_if_that_is_meant() {
     assert_eq!(house.done(&["message", "get", "PID.5.1"]).stdout, "DOE\n", "nothing is lost");
     house.done(&["stop", "--discard"]);
     assert_eq!(house.stage.0.read("project/adt.hl7"), MESSAGE);
+}
+
+#[test]
+fn a_server_that_would_leave_stays_while_something_is_not_saved() {
+    // Long enough for a loaded machine to get the message opened.
+    const IDLE: Duration = Duration::from_secs(2);
+    let stage = AutoStage::new();
+    stage.0.write("project/adt.hl7", MESSAGE);
+    let arguments = ["serve", "--auto", "--idle-exit-ms", "2000", "--json"];
+    let server = Server::spawn(stage.0.command(&arguments));
+    for arguments in [&["message", "open", "adt.hl7"][..], &["message", "patch", "PID.5.1=DOE"]] {
+        let shown = stage.0.run(arguments);
+        assert_eq!(shown.code, Some(0), "{shown}");
+    }
+    let since = Instant::now();
+    while since.elapsed() < 2 * IDLE {
+        assert!(UnixStream::connect(server.socket()).is_ok(), "it left");
+        std::thread::sleep(IDLE / 20);
+    }
+    // It is the same one that is asked to save, and then it may go.
+    let saved = stage.0.run(&["message", "save"]);
+    assert_eq!(saved.code, Some(0), "{saved}");
+    assert_eq!(server.wait().0, Some(0));
+    assert_eq!(stage.0.read("project/adt.hl7"), MESSAGE.replace("ROE^ANN", "DOE^ANN"));
 }
