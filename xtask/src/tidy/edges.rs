@@ -59,6 +59,8 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-tools", &["loggia-domain", "loggia-tree"]),
     product("loggia-runner", &["loggia-domain", "loggia-wire"]),
     product("loggia-git", &["loggia-domain", "loggia-wire"]),
+    // Files are read through the workspace's handle, under the same ignore rules as the tools.
+    product("loggia-index", &["loggia-domain", "loggia-tree"]),
     // Files of a workspace are read through its handle, by everybody.
     product("loggia-sources", &["loggia-domain", "loggia-tree"]),
     product("loggia-engine", &["loggia-domain", "loggia-tree"]),
