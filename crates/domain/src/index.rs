@@ -57,6 +57,11 @@ pub trait Embedder: Send + Sync + 'static {
     /// How many numbers a vector has.
     fn dimensions(&self) -> usize;
 
+    /// What makes its vectors comparable: those of embedders with different ones are not.
+    fn identity(&self) -> String {
+        String::new()
+    }
+
     /// One vector per text, in order.
     fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, IndexError>>;
 }

@@ -46,14 +46,15 @@ impl Analyser {
 
     /// The symbols and uses of a file. What the entry says of them is put right.
     pub(crate) fn facts(&mut self, text: &str, entry: &mut Entry) -> Facts {
-        let facts = self.parser.facts(entry.language, text);
+        let mut facts = self.parser.facts(entry.language, text);
+        facts.chunks = chunks::chunks(&entry.path, text, &facts);
         let mut names = 0;
         for symbol in &facts.symbols {
             self.words.split(&symbol.name, |_| names += 1);
         }
         entry.lengths[Field::Names as usize] = names;
         entry.symbols = u32::try_from(facts.symbols.len()).unwrap_or(u32::MAX);
-        entry.chunks = u32::try_from(chunks::chunks(text, &facts).len()).unwrap_or(u32::MAX);
+        entry.chunks = u32::try_from(facts.chunks.len()).unwrap_or(u32::MAX);
         facts
     }
 }

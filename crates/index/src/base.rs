@@ -10,6 +10,7 @@ use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
+use crate::chunks::ChunkHash;
 use crate::disk::catalogue::Catalogue;
 use crate::disk::packs::Packs;
 use crate::entry::Entry;
@@ -29,6 +30,8 @@ pub(crate) struct Base {
     fields: TextFields,
     pub(crate) packs: Packs,
     pub(crate) names: Names,
+    /// Which piece of which file has which hash. Sorted.
+    pub(crate) chunks: Vec<Piece>,
     /// How many words all files have, by field.
     pub(crate) lengths: [u64; FIELDS],
 }
@@ -46,6 +49,15 @@ impl std::fmt::Debug for Segment {
     }
 }
 
+/// A piece of a file, by the hash that its vector is found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Piece {
+    pub(crate) hash: ChunkHash,
+    pub(crate) file: u32,
+    /// Its place among the file's pieces.
+    pub(crate) place: u32,
+}
+
 /// A document that belongs to no file of this state.
 const NO_FILE: u32 = u32::MAX;
 
@@ -53,8 +65,8 @@ const NO_FILE: u32 = u32::MAX;
 pub(crate) enum NameSource<'a> {
     /// From the packs.
     Packs,
-    /// From another state and what changed: definitions of files of this state.
-    Known(Vec<(&'a str, Defined)>),
+    /// From another state and what changed: definitions and pieces of files of this state.
+    Known(Vec<(&'a str, Defined)>, Vec<Piece>),
 }
 
 impl Base {
@@ -84,16 +96,17 @@ impl Base {
             return Err(Fault::Damaged { path: build.to_owned() });
         }
         let packs = Packs::open(build, &catalogue.entries)?;
-        let names = match names {
-            NameSource::Known(names) => Names::new(names),
-            NameSource::Packs => read_names(&catalogue, &packs)?,
+        let (names, mut chunks) = match names {
+            NameSource::Known(names, chunks) => (Names::new(names), chunks),
+            NameSource::Packs => read_packs(&catalogue, &packs)?,
         };
+        chunks.sort_unstable();
         let fields = text.fields;
         let mut lengths = [0; FIELDS];
         for entry in &catalogue.entries {
             lengths.iter_mut().zip(entry.lengths).for_each(|(sum, length)| *sum += u64::from(length));
         }
-        Ok(Self { build: build.to_owned(), text, catalogue, segments, fields, packs, names, lengths })
+        Ok(Self { build: build.to_owned(), text, catalogue, segments, fields, packs, names, chunks, lengths })
     }
 
     /// The files, by their number.
@@ -166,14 +179,16 @@ impl Base {
     }
 }
 
-fn read_names(catalogue: &Catalogue, packs: &Packs) -> Result<Names, Fault> {
+fn read_packs(catalogue: &Catalogue, packs: &Packs) -> Result<(Names, Vec<Piece>), Fault> {
     let mut names: Vec<(Box<str>, Defined)> = Vec::new();
+    let mut chunks = Vec::new();
     for (file, entry) in (0..).zip(&catalogue.entries) {
         let Some(place) = entry.facts else { continue };
         let facts = packs.read(place)?;
         for (place, symbol) in (0..).zip(facts.symbols) {
             names.push((symbol.name, Defined { file, place, kind: symbol.kind }));
         }
+        chunks.extend((0..).zip(facts.chunks).map(|(place, chunk)| Piece { hash: chunk.hash, file, place }));
     }
-    Ok(Names::new(names.iter().map(|(name, defined)| (&**name, *defined))))
+    Ok((Names::new(names.iter().map(|(name, defined)| (&**name, *defined))), chunks))
 }

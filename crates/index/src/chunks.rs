@@ -4,6 +4,7 @@
 //! definition's comment is in its piece.
 
 use loggia_domain::SymbolKind;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::facts::Facts;
 
@@ -24,10 +25,24 @@ pub(crate) struct Chunk {
     pub(crate) end_line: u32,
     /// The first definition that begins in it, by its place in the file's facts.
     pub(crate) symbol: Option<u32>,
+    /// What its vector is found by.
+    pub(crate) hash: ChunkHash,
+}
+
+/// The hash of a piece as it is given to an embedder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ChunkHash(pub(crate) u64);
+
+impl Chunk {
+    /// The piece as it is given to an embedder: where it is, what it begins with, and the text.
+    pub(crate) fn said(&self, path: &str, text: &str, facts: &Facts) -> String {
+        let lines: Vec<&str> = text.lines().collect();
+        said(path, &lines, self.start_line, self.end_line, self.symbol, facts)
+    }
 }
 
 /// Cuts a file.
-pub(crate) fn chunks(text: &str, facts: &Facts) -> Vec<Chunk> {
+pub(crate) fn chunks(path: &str, text: &str, facts: &Facts) -> Vec<Chunk> {
     let lines: Vec<&str> = text.lines().collect();
     let Ok(count) = u32::try_from(lines.len()) else { return Vec::new() };
     if count == 0 {
@@ -57,13 +72,28 @@ pub(crate) fn chunks(text: &str, facts: &Facts) -> Vec<Chunk> {
         }
     }
     let pieces = pieces.into_iter().flat_map(|(start, end)| cut(&lines, start, end));
-    pieces
-        .map(|(start, end)| Chunk {
-            start_line: start,
-            end_line: end,
-            symbol: first_symbol(facts, start, end),
-        })
-        .collect()
+    let chunk = |(start_line, end_line)| {
+        let symbol = first_symbol(facts, start_line, end_line);
+        let hash = xxh3_64(said(path, &lines, start_line, end_line, symbol, facts).as_bytes());
+        Chunk { start_line, end_line, symbol, hash: ChunkHash(hash) }
+    };
+    pieces.map(chunk).collect()
+}
+
+fn said(path: &str, lines: &[&str], start: u32, end: u32, symbol: Option<u32>, facts: &Facts) -> String {
+    let symbol = symbol.and_then(|symbol| facts.symbols.get(symbol as usize));
+    let mut said = match symbol {
+        Some(symbol) if !symbol.container.is_empty() => {
+            format!("{path} {} {}\n", symbol.container, symbol.name)
+        }
+        Some(symbol) => format!("{path} {}\n", symbol.name),
+        None => format!("{path}\n"),
+    };
+    for line in lines.iter().skip(start as usize - 1).take((end - start) as usize + 1) {
+        said.push_str(line);
+        said.push('\n');
+    }
+    said
 }
 
 /// Whether a piece may begin with such a definition.
@@ -128,7 +158,10 @@ mod tests {
     fn cut_up(text: &str) -> Vec<(u32, u32, Option<String>)> {
         let facts = Parser::default().facts(Language::Rust, text);
         let name = |chunk: &Chunk| chunk.symbol.map(|symbol| facts.symbols[symbol as usize].name.to_string());
-        chunks(text, &facts).iter().map(|chunk| (chunk.start_line, chunk.end_line, name(chunk))).collect()
+        chunks("a.rs", text, &facts)
+            .iter()
+            .map(|chunk| (chunk.start_line, chunk.end_line, name(chunk)))
+            .collect()
     }
 
     #[cfg(feature = "rust")]

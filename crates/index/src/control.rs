@@ -41,11 +41,6 @@ impl Control {
         self.changed.notify_all();
     }
 
-    /// Whether the build is to end.
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.is_asked.load(Ordering::Relaxed) && lock(&self.wish).is_cancelled
-    }
-
     /// A new build begins: what was wished of the last one is over, but a pause is not.
     pub(crate) fn begin(&self) {
         let mut wish = lock(&self.wish);

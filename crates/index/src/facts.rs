@@ -8,7 +8,9 @@ mod code;
 use loggia_domain::{ReferenceKind, SymbolKind};
 use xxhash_rust::xxh3::xxh3_64;
 
-pub(crate) use code::{DamagedFacts, decode, encode};
+use crate::chunks::Chunk;
+
+pub(crate) use code::{decode, encode};
 
 /// Definitions and uses of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub(crate) struct Facts {
     pub(crate) symbols: Vec<Symbol>,
     /// Sorted by name, line and kind.
     pub(crate) uses: Vec<Use>,
+    /// The pieces it is cut into, in order.
+    pub(crate) chunks: Vec<Chunk>,
 }
 
 /// A definition.

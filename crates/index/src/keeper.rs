@@ -22,6 +22,7 @@ use crate::inbox::{Inbox, Task};
 use crate::settings::IndexSettings;
 use crate::snapshot::{Delta, Snapshot};
 use crate::survey::Survey;
+use crate::vectors::Vectors;
 use crate::workers;
 
 /// How many changed files are searched in memory. Each costs a query some microseconds; with more, a new state is
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     published: Mutex<Published>,
     /// Whether it was looked for an index on disk.
     pub(crate) is_loaded: tokio::sync::watch::Sender<bool>,
+    /// Nothing without an embedder.
+    pub(crate) vectors: Option<Vectors>,
 }
 
 /// What readers see.
@@ -53,9 +56,10 @@ pub(crate) struct Published {
 }
 
 impl Shared {
-    pub(crate) fn new(settings: IndexSettings) -> Self {
+    pub(crate) fn new(settings: IndexSettings, vectors: Option<Vectors>) -> Self {
         Self {
             settings,
+            vectors,
             control: Control::default(),
             inbox: Inbox::default(),
             published: Mutex::new(Published {
@@ -102,7 +106,8 @@ impl Keeper {
         let rebuild = self.load();
         self.shared.is_loaded.send_replace(true);
         if rebuild {
-            self.build(IndexBuild::Rebuild);
+            // How it went is in the state; nobody waits for it.
+            let _ = self.build(IndexBuild::Rebuild);
         }
         loop {
             match self.shared.inbox.next(self.settle_at) {
@@ -118,7 +123,9 @@ impl Keeper {
                 }
                 Task::Changed { paths, answers } => {
                     self.changed(&paths);
-                    answers.into_iter().for_each(|answer| drop(answer.send(())));
+                    for answer in answers {
+                        let _ = answer.send(());
+                    }
                 }
             }
         }
@@ -243,6 +250,7 @@ impl Keeper {
     fn see(&mut self, snapshot: Snapshot) {
         self.snapshot = Some(snapshot.clone());
         self.shared.publish(|published| published.snapshot = Some(snapshot));
+        self.shared.vectors.iter().for_each(Vectors::wake);
     }
 
     fn told(&self, state: IndexState, error: Option<String>) {

@@ -7,6 +7,7 @@
 //! What always holds: the same files with the same words get the same scores, bit by bit, whether they are on disk or in
 //! memory and in whatever order they came. All sums are made in the order of the words and the fields.
 
+use crate::entry::Entry;
 use crate::fault::Fault;
 use crate::fields::{FIELDS, Field, TEXT_FIELDS};
 use crate::snapshot::Snapshot;
@@ -27,11 +28,27 @@ pub(crate) struct Weights {
 pub(crate) const TEXT: Weights =
     Weights { fields: [2.0, 1.0, 1.0, 0.0], lengths: [0.3, 0.75, 0.75, 0.0], saturation: 1.2 };
 
-/// A word that is looked for.
+/// A word that is looked for, in one form or several.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Wanted {
+    /// The word as it was given.
     pub(crate) word: String,
+    /// Other forms of it, each with how much it counts beside the word.
+    pub(crate) forms: Vec<(String, f32)>,
     pub(crate) weight: f32,
+}
+
+impl Wanted {
+    /// A word in this form alone.
+    pub(crate) fn plain(word: String) -> Self {
+        Self { word, forms: Vec::new(), weight: 1.0 }
+    }
+
+    /// Every form with how much it counts.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&str, f32)> {
+        let forms = self.forms.iter().map(|(form, weight)| (form.as_str(), *weight));
+        std::iter::once((self.word.as_str(), 1.0)).chain(forms)
+    }
 }
 
 /// How well files fit.
@@ -62,23 +79,65 @@ impl Scores {
 
 /// Ranks all files.
 pub(crate) fn rank(snapshot: &Snapshot, wanted: &[Wanted], weights: &Weights) -> Result<Scores, Fault> {
+    let collection = Collection::of(snapshot);
+    let score = |counts: &[f32; FIELDS], entry: &Entry| {
+        let mut frequency = 0.0;
+        for field in 0..FIELDS {
+            let length = entry.lengths[field] as f32 / collection.mean[field];
+            let b = weights.lengths[field];
+            frequency += weights.fields[field] * counts[field] / (1.0 - b + b * length);
+        }
+        frequency / (weights.saturation + frequency)
+    };
+    rank_by(snapshot, wanted, &weights.fields, &score)
+}
+
+/// Ranks all files by the words of their whole text and nothing else: what ours is measured against.
+pub(crate) fn rank_plainly(snapshot: &Snapshot, wanted: &[Wanted]) -> Result<Scores, Fault> {
+    const FIELDS_OF_TEXT: [f32; FIELDS] = [0.0, 1.0, 1.0, 0.0];
+    let collection = Collection::of(snapshot);
+    let mean = collection.mean[Field::Body as usize] + collection.mean[Field::Comments as usize];
+    let score = |counts: &[f32; FIELDS], entry: &Entry| {
+        let sum = |values: [f32; 2]| values[0] + values[1];
+        let length = sum([entry.lengths[1] as f32, entry.lengths[2] as f32]) / mean;
+        let frequency = sum([counts[1], counts[2]]);
+        frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length))
+    };
+    rank_by(snapshot, wanted, &FIELDS_OF_TEXT, &score)
+}
+
+/// Ranks all files by how many of the words they have, and then how often: what a search for words gives.
+pub(crate) fn rank_by_counts(snapshot: &Snapshot, wanted: &[Wanted]) -> Result<Scores, Fault> {
+    const FIELDS_OF_TEXT: [f32; FIELDS] = [0.0, 1.0, 1.0, 0.0];
+    /// One more word is worth more than any number of the same.
+    const ONE_WORD: f32 = 1e5;
+    let score = |counts: &[f32; FIELDS], _: &Entry| ONE_WORD + counts[1] + counts[2];
+    let mut scores = rank_by(snapshot, wanted, &FIELDS_OF_TEXT, &|counts, entry| score(counts, entry))?;
+    scores.rarity.fill(1.0);
+    Ok(scores)
+}
+
+fn rank_by(
+    snapshot: &Snapshot,
+    wanted: &[Wanted],
+    fields: &[f32; FIELDS],
+    score: &dyn Fn(&[f32; FIELDS], &Entry) -> f32,
+) -> Result<Scores, Fault> {
     let numbers = snapshot.numbers();
     let mut scores = Scores { files: vec![0.0; numbers], rarity: Vec::with_capacity(wanted.len()) };
-    let collection = Collection::of(snapshot);
-    let mut tally = Tally { counts: vec![[0; FIELDS]; numbers], touched: Vec::new() };
+    let files = Collection::of(snapshot).files;
+    let mut tally = Tally::new(numbers);
     for wanted in wanted {
-        tally.count(snapshot, &wanted.word, weights)?;
-        let rarity = rarity(tally.touched.len(), collection.files) * wanted.weight;
-        for file in tally.touched.drain(..) {
-            let counts = std::mem::take(&mut tally.counts[file as usize]);
-            let Some(entry) = snapshot.entry(file) else { continue };
-            let mut frequency = 0.0;
-            for field in 0..FIELDS {
-                let length = collection.relative(field, entry.lengths[field]);
-                let b = weights.lengths[field];
-                frequency += weights.fields[field] * counts[field] as f32 / (1.0 - b + b * length);
+        for (form, weight) in wanted.each() {
+            tally.count(snapshot, form, fields)?;
+            tally.add_up(weight);
+        }
+        let rarity = rarity(tally.having.len(), files) * wanted.weight;
+        for file in tally.having.drain(..) {
+            let counts = std::mem::take(&mut tally.sums[file as usize]);
+            if let Some(entry) = snapshot.entry(file) {
+                scores.files[file as usize] += rarity * score(&counts, entry);
             }
-            scores.files[file as usize] += rarity * frequency / (weights.saturation + frequency);
         }
         scores.rarity.push(rarity);
     }
@@ -115,41 +174,61 @@ impl Collection {
         let mean = lengths.map(|sum| (sum as f64 / files.max(1) as f64).max(1.0) as f32);
         Self { files, mean }
     }
-
-    fn relative(&self, field: usize, length: u32) -> f32 {
-        length as f32 / self.mean[field]
-    }
 }
 
 /// How often one word is in each file.
 struct Tally {
+    /// Of one form.
     counts: Vec<[u32; FIELDS]>,
-    /// The files that have it.
     touched: Vec<u32>,
+    /// Of all forms, weighted.
+    sums: Vec<[f32; FIELDS]>,
+    having: Vec<u32>,
 }
 
 impl Tally {
-    fn count(&mut self, snapshot: &Snapshot, word: &str, weights: &Weights) -> Result<(), Fault> {
+    fn new(files: usize) -> Self {
+        Self {
+            counts: vec![[0; FIELDS]; files],
+            touched: Vec::new(),
+            sums: vec![[0.0; FIELDS]; files],
+            having: Vec::new(),
+        }
+    }
+
+    fn count(&mut self, snapshot: &Snapshot, word: &str, fields: &[f32; FIELDS]) -> Result<(), Fault> {
         let removed = &snapshot.delta.removed;
-        for field in TEXT_FIELDS.into_iter().filter(|field| weights.fields[*field as usize] > 0.0) {
+        for field in TEXT_FIELDS.into_iter().filter(|field| fields[*field as usize] > 0.0) {
             snapshot.base.each_with(field, word, |file, count| {
                 if !removed.contains(&file) {
                     self.add(file, field, count);
                 }
             })?;
         }
-        if weights.fields[Field::Names as usize] > 0.0 {
+        if fields[Field::Names as usize] > 0.0 {
             self.count_names(snapshot, word);
         }
         for (file, changed) in snapshot.changes() {
             let counts = changed.count(word);
             for field in TEXT_FIELDS.into_iter().chain([Field::Names]) {
-                if counts[field as usize] > 0 && weights.fields[field as usize] > 0.0 {
+                if counts[field as usize] > 0 && fields[field as usize] > 0.0 {
                     self.add(file, field, counts[field as usize]);
                 }
             }
         }
         Ok(())
+    }
+
+    /// One form is counted: whole numbers first, so that no order of counting shows in the sums.
+    fn add_up(&mut self, weight: f32) {
+        for file in self.touched.drain(..) {
+            let counts = std::mem::take(&mut self.counts[file as usize]);
+            let sums = &mut self.sums[file as usize];
+            if *sums == [0.0; FIELDS] {
+                self.having.push(file);
+            }
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += weight * count as f32);
+        }
     }
 
     fn count_names(&mut self, snapshot: &Snapshot, word: &str) {

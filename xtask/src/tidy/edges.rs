@@ -97,6 +97,12 @@ pub(crate) const ROWS: &[Row] = &[
     // Whole engines with their real parts, and the processes around them.
     Row { name: "loggia-tests", role: Role::Tests, uses: Uses::Everything },
     Row { name: "loggia-bench", role: Role::Chore, uses: Uses::Everything },
+    // Apart from the other benchmarks, so that it builds without the product around the index.
+    Row {
+        name: "loggia-bench-index",
+        role: Role::Chore,
+        uses: Uses::Only(&["loggia-domain", "loggia-index", "loggia-tree"]),
+    },
     Row { name: "loggia-fuzz", role: Role::Chore, uses: Uses::Everything },
     // Nothing of ours: it must build when the product does not.
     Row { name: "xtask", role: Role::Chore, uses: Uses::Only(&[]) },

@@ -7,6 +7,7 @@ use std::io;
 
 use loggia_domain::{ReferenceKind, SymbolKind};
 
+use crate::chunks::{Chunk, ChunkHash};
 use crate::facts::{Facts, NameHash, Symbol, Use};
 use crate::numbers::{Reader, Writer};
 
@@ -46,6 +47,13 @@ pub(crate) fn encode(facts: &Facts) -> Vec<u8> {
         out.number(u64::from(step));
         out.number(u64::from(used.line - line) << 2 | used.kind as u64);
         (name, line) = (used.name.0, used.line);
+    }
+    out.number(facts.chunks.len() as u64);
+    for chunk in &facts.chunks {
+        // Every line is in one piece, so where one begins is known from the one before.
+        out.number(u64::from(chunk.end_line - chunk.start_line));
+        out.number(chunk.symbol.map_or(0, |symbol| u64::from(symbol) + 1));
+        out.fixed(chunk.hash.0.to_le_bytes());
     }
     lz4_flex::block::compress_prepend_size(&out.bytes)
 }
@@ -94,6 +102,14 @@ fn read(reader: &mut Reader<'_>) -> io::Result<Facts> {
         line = line.checked_add(lines).ok_or_else(Reader::damage)?;
         facts.uses.push(Use { name: NameHash(name), line, kind });
     }
+    let mut start_line = 1_u32;
+    for _ in 0..reader.count()? {
+        let end_line = start_line.checked_add(reader.small()?).ok_or_else(Reader::damage)?;
+        let symbol = reader.small()?.checked_sub(1);
+        let hash = ChunkHash(u64::from_le_bytes(reader.fixed()?));
+        facts.chunks.push(Chunk { start_line, end_line, symbol, hash });
+        start_line = end_line.checked_add(1).ok_or_else(Reader::damage)?;
+    }
     reader.end()?;
     Ok(facts)
 }
@@ -120,7 +136,12 @@ mod tests {
             used(b"b", 1, ReferenceKind::Import),
         ];
         uses.sort_unstable();
-        Facts { symbols: vec![symbol("f", 2, 9), symbol("g", 2, 2), symbol("h", 70_000, 70_001)], uses }
+        let chunk = |start_line, end_line, symbol| Chunk { start_line, end_line, symbol, hash: ChunkHash(7) };
+        Facts {
+            symbols: vec![symbol("f", 2, 9), symbol("g", 2, 2), symbol("h", 70_000, 70_001)],
+            uses,
+            chunks: vec![chunk(1, 60, Some(0)), chunk(61, 61, None)],
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use loggia_domain::IndexStep;
 
-use crate::base::{Base, NameSource};
+use crate::base::{Base, NameSource, Piece};
 use crate::disk;
 use crate::disk::catalogue::Catalogue;
 use crate::disk::packs::PackWriter;
@@ -72,8 +72,12 @@ impl Keeper {
         writer.commit(&write_catalogue(build, &catalogue)?)?;
         if self.snapshot.is_none() {
             // Nobody can search yet: words are better than nothing.
-            let base =
-                Base::open(build, Arc::clone(&text), catalogue.clone(), NameSource::Known(Vec::new()))?;
+            let base = Base::open(
+                build,
+                Arc::clone(&text),
+                catalogue.clone(),
+                NameSource::Known(Vec::new(), Vec::new()),
+            )?;
             disk::make_current(directory, build)?;
             self.see(Snapshot::of(base));
         }
@@ -249,12 +253,19 @@ fn known_names<'s>(snapshot: &'s Snapshot, catalogue: &Catalogue) -> NameSource<
         Some((name, Defined { file, ..defined }))
     });
     let mut names: Vec<(&str, Defined)> = old.collect();
+    let old = snapshot.base.chunks.iter().filter_map(|piece| {
+        let file = number_of(&snapshot.base.entries()[piece.file as usize])?;
+        Some(Piece { file, ..*piece })
+    });
+    let mut chunks: Vec<Piece> = old.collect();
     for (_, changed) in snapshot.changes() {
         let Some(file) = number_of(&changed.entry) else { continue };
         let symbols = (0..).zip(&changed.facts.symbols);
         names.extend(
             symbols.map(|(place, symbol)| (&*symbol.name, Defined { file, place, kind: symbol.kind })),
         );
+        let pieces = (0..).zip(&changed.facts.chunks);
+        chunks.extend(pieces.map(|(place, chunk)| Piece { hash: chunk.hash, file, place }));
     }
-    NameSource::Known(names)
+    NameSource::Known(names, chunks)
 }

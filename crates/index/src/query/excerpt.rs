@@ -22,6 +22,11 @@ impl Search<'_> {
         String::from_utf8(bytes).ok()
     }
 
+    /// The same, for whoever makes vectors.
+    pub(crate) fn current(&self, path: &str) -> Option<String> {
+        self.text(path)
+    }
+
     /// Ends a search that nobody waits for.
     pub(super) fn check(&self) -> Result<(), IndexError> {
         if self.is_stopped() { Err(IndexError::Cancelled) } else { Ok(()) }

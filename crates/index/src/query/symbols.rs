@@ -20,6 +20,9 @@ use fit::Pattern;
 /// How many names are looked up for each finding that is wanted: some of their definitions are not of the right kind.
 const NAMES_PER_FINDING: usize = 4;
 
+/// More words than this are no name but a question, whose words are looked for in names.
+const MOST_WORDS_OF_A_NAME: usize = 3;
+
 /// How many lines of a definition are shown.
 const MAX_SHOWN: u32 = 40;
 
@@ -41,7 +44,12 @@ impl Search<'_> {
         }
         let pattern = Pattern::new(name);
         let wanted = |kind: SymbolKind| query.symbols.is_empty() || query.symbols.contains(&kind);
-        let mut hits = self.hits(&pattern, &wanted, &filter);
+        let is_sentence = query.text.split_whitespace().count() > MOST_WORDS_OF_A_NAME;
+        let mut hits = match is_sentence {
+            true => self.symbols_by_words(&query.text, &wanted, &filter),
+            false => self.hits(&pattern, &wanted, &filter),
+        };
+        let container = container.filter(|_| !is_sentence);
         // A container is only known from the facts, so more are looked at.
         let room = query.limit.saturating_mul(NAMES_PER_FINDING).max(query.limit);
         self.sort(&mut hits, if container.is_some() { room } else { query.limit });

@@ -57,7 +57,7 @@ impl Search<'_> {
 /// The words of a text that are looked for.
 pub(super) fn wanted(text: &str) -> Vec<Wanted> {
     let words = words::unique(text).into_iter().take(MAX_WORDS);
-    words.map(|word| Wanted { word, weight: 1.0 }).collect()
+    words.map(Wanted::plain).collect()
 }
 
 /// The few lines of a text that have the most of the words, by how much those count; the first lines if none has any.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use loggia_domain::{CodeFinding, CodeIndex, CodeReference, IndexBuild, ReferenceQuery};
+use loggia_domain::{
+    CodeContext, CodeFinding, CodeIndex, CodeQuestion, CodeReference, IndexBuild, ReferenceQuery,
+};
 use loggia_index::{FileIndex, IndexSettings};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -155,6 +157,10 @@ async fn answers(index: &FileIndex) -> Vec<String> {
     for query in queries {
         all.push(findings(&index.search(text(query)).await.unwrap()));
         all.push(findings(&index.search(symbols(query)).await.unwrap()));
+        let context = CodeContext { recent: vec!["a.rs".to_owned()], ..CodeContext::default() };
+        let question = CodeQuestion { text: query.to_owned(), context, limit: 10, budget: 2000 };
+        let retrieved = index.retrieve(question).await.unwrap();
+        all.push(format!("{} {:?}", findings(&retrieved.findings), retrieved.stages));
     }
     for query in [phrase("orchard("), phrase("brook"), regex("fn \\w+d\\("), regex(".")] {
         all.push(findings(&index.search(query).await.unwrap()));

@@ -7,6 +7,8 @@ mod crash;
 mod equivalence;
 mod full_disk;
 mod opening;
+mod retrieving;
 mod searching;
 mod support;
+mod vectors;
 mod watching;
