@@ -15,6 +15,9 @@ pub(crate) struct BenchArguments {
     /// Print JSON Lines for a program instead of tables for people
     #[arg(long)]
     json: bool,
+    /// For `index` and `retrieval`: what they take besides, as in `-- --tree PATH` or `-- --repository PATH`
+    #[arg(last = true, value_name = "MORE")]
+    more: Vec<String>,
 }
 
 /// The suites there are.
@@ -36,6 +39,10 @@ enum Suite {
     Plugins,
     /// A long message on the desk: getting, patching and setting, beside the parser alone
     Messages,
+    /// The code index: builds, updates and queries beside ctags, ripgrep and codesearch
+    Index,
+    /// How well the code index finds: subjects of commits, and the files they changed
+    Retrieval,
 }
 
 /// Runs a suite.
@@ -49,8 +56,18 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
         Suite::Console => "console",
         Suite::Plugins => "plugins",
         Suite::Messages => "messages",
+        Suite::Index => "index",
+        Suite::Retrieval => "retrieval",
     };
     let json = arguments.json.then_some("--json");
+    if let Suite::Index | Suite::Retrieval = arguments.suite {
+        let more = arguments.more.iter().map(String::as_str);
+        return program(
+            "loggia-bench-index",
+            "loggia-bench-index",
+            [suite].into_iter().chain(json).chain(more),
+        );
+    }
     if let Suite::Http | Suite::Ask | Suite::Rpc | Suite::Console = arguments.suite {
         // The benchmark starts the program that lies beside it.
         shell::run(&mut shell::cargo([
@@ -62,22 +79,27 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
             "-p",
             "loggia",
         ]))?;
-        return program("loggia-bench", [suite].into_iter().chain(json));
+        return program("loggia-bench", "loggia-bench", [suite].into_iter().chain(json));
     }
-    program("loggia-bench", [suite].into_iter().chain(json))?;
+    program("loggia-bench", "loggia-bench", [suite].into_iter().chain(json))?;
     match arguments.suite {
         Suite::Plugins => return Ok(()),
         // What works on messages: the same suite for people, a part of its own for the benchmark.
-        Suite::Messages => return program("loggia-bench", ["extensions"].into_iter().chain(json)),
+        Suite::Messages => {
+            return program("loggia-bench", "loggia-bench", ["extensions"].into_iter().chain(json));
+        }
         _ => {}
     }
     // Counting slows every allocation down, so it has a program of its own.
-    program("count-allocations", [suite].into_iter().chain(json))
+    program("loggia-bench", "count-allocations", [suite].into_iter().chain(json))
 }
 
-fn program<'a>(name: &str, arguments: impl IntoIterator<Item = &'a str>) -> anyhow::Result<()> {
-    let mut command =
-        shell::cargo(["run", "--quiet", "--profile", "bench", "--locked", "-p", "loggia-bench", "--bin"]);
-    command.arg(name).arg("--").args(arguments);
+fn program<'a>(
+    package: &str,
+    name: &str,
+    arguments: impl IntoIterator<Item = &'a str>,
+) -> anyhow::Result<()> {
+    let mut command = shell::cargo(["run", "--quiet", "--profile", "bench", "--locked", "-p"]);
+    command.args([package, "--bin", name, "--"]).args(arguments);
     shell::run(&mut command)
 }

@@ -1,6 +1,12 @@
 //! What the engine needs of a code index, and an index of whoever makes vectors.
 
+mod question;
+mod symbol;
+
 use crate::BoxFuture;
+
+pub use question::{CodeContext, CodeQuestion, Retrieved, StageCount};
+pub use symbol::{CodeReference, Definition, ReferenceKind, ReferenceQuery, SymbolKind};
 
 /// Finds code in one workspace. Queries never wait for a build: they see the last finished state.
 pub trait CodeIndex: Send + Sync + 'static {
@@ -15,12 +21,46 @@ pub trait CodeIndex: Send + Sync + 'static {
 
     /// Builds the index anew, or only what differs from the disk. A running build is joined.
     fn build(&self, how: IndexBuild) -> BoxFuture<'_, Result<IndexStatus, IndexError>>;
+
+    /// Finds what belongs to a question, by all ways of looking, and packs it into a budget.
+    ///
+    /// An index that has no way of its own asks itself each kind of query and gives what the fused one finds.
+    fn retrieve(&self, question: CodeQuestion) -> BoxFuture<'_, Result<Retrieved, IndexError>> {
+        Box::pin(question::by_searching(self, question))
+    }
+
+    /// Finds where a name is used.
+    fn references(&self, query: ReferenceQuery) -> BoxFuture<'_, Result<Vec<CodeReference>, IndexError>> {
+        let reason = format!("uses of `{}` are not known to this index", query.name);
+        Box::pin(std::future::ready(Err(IndexError::Unavailable(reason))))
+    }
+
+    /// More about how the index is than its status tells.
+    fn details(&self) -> IndexDetails {
+        IndexDetails::default()
+    }
+
+    /// The files that are not in the index though the rules would have them, at most `limit`, sorted by path.
+    fn skipped(&self, limit: usize) -> Vec<SkippedFile> {
+        let _ = limit;
+        Vec::new()
+    }
+
+    /// Holds a build up, lets it go on, or ends it.
+    fn control(&self, control: IndexControl) {
+        let _ = control;
+    }
 }
 
 /// Makes vectors of texts.
 pub trait Embedder: Send + Sync + 'static {
     /// How many numbers a vector has.
     fn dimensions(&self) -> usize;
+
+    /// What makes its vectors comparable: those of embedders with different ones are not.
+    fn identity(&self) -> String {
+        String::new()
+    }
 
     /// One vector per text, in order.
     fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, IndexError>>;
@@ -35,6 +75,39 @@ pub struct CodeQuery {
     pub kind: QueryKind,
     /// At most so many findings.
     pub limit: usize,
+    /// How the text of a [`QueryKind::Text`] query is read.
+    pub matching: TextMatch,
+    /// Only definitions of these kinds; of all kinds if there are none.
+    pub symbols: Vec<SymbolKind>,
+    /// Only files whose path matches one of these globs; one that begins with `!` leaves files out.
+    pub paths: Vec<String>,
+}
+
+impl CodeQuery {
+    /// A query without filters, its text read as words.
+    #[must_use]
+    pub fn new(text: impl Into<String>, kind: QueryKind, limit: usize) -> Self {
+        Self {
+            text: text.into(),
+            kind,
+            limit,
+            matching: TextMatch::default(),
+            symbols: Vec::new(),
+            paths: Vec::new(),
+        }
+    }
+}
+
+/// How the text of a query is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum TextMatch {
+    /// As words: files rank by how many of them they hold, and how rare those are.
+    #[default]
+    Words,
+    /// As it stands, within one line. Without a capital letter, case does not matter.
+    Phrase,
+    /// As a regular expression within one line.
+    Regex,
 }
 
 /// How code is looked for.
@@ -65,6 +138,8 @@ pub struct CodeFinding {
     pub snippet: String,
     /// How well it fits; higher is better, comparable within one answer only.
     pub score: f32,
+    /// What is known of the definition, if it is one and the index knows it.
+    pub definition: Option<Definition>,
 }
 
 /// How an index is.
@@ -86,6 +161,69 @@ pub struct IndexStatus {
     pub total: u64,
     /// What went wrong last.
     pub last_error: Option<String>,
+}
+
+/// What an index tells of itself besides its status.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct IndexDetails {
+    /// The build under way.
+    pub progress: Option<IndexProgress>,
+    /// How many files are left out.
+    pub skipped: u64,
+    /// What people should know, such as that an index of an older version is being rebuilt.
+    pub notes: Vec<String>,
+    /// How many pieces of text have a vector; nothing if there is no embedder.
+    pub vectors: Option<u64>,
+}
+
+/// How far a build is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IndexProgress {
+    /// What it is doing.
+    pub step: IndexStep,
+    /// Files done in this step.
+    pub done: u64,
+    /// Files of this step in all.
+    pub total: u64,
+    /// Files per second, since the step began.
+    pub per_second: f64,
+    /// Seconds to the end of the step at that rate; nothing while there is no rate.
+    pub seconds_left: Option<f64>,
+    /// Whether it is held up.
+    pub is_paused: bool,
+}
+
+/// A step of a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IndexStep {
+    /// Looking which files there are.
+    Walking,
+    /// Words of files. When it is done, text can be searched.
+    Text,
+    /// Definitions and uses of names.
+    Symbols,
+    /// Writing what was found.
+    Writing,
+}
+
+/// What can be done to a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IndexControl {
+    /// It does nothing until it is resumed.
+    Pause,
+    /// It goes on.
+    Resume,
+    /// It ends; the last finished state stays.
+    Cancel,
+}
+
+/// A file that is not in the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedFile {
+    /// Its path, relative to the root.
+    pub path: String,
+    /// Why, for people.
+    pub reason: String,
 }
 
 /// The state of an index.
@@ -121,4 +259,10 @@ pub enum IndexError {
     /// The query means nothing to it.
     #[error("the query cannot be understood: {0}")]
     BadQuery(String),
+    /// There is nobody to make vectors.
+    #[error("vector search is off: {0}")]
+    NoVectors(String),
+    /// The build was ended before it was done.
+    #[error("the build was cancelled")]
+    Cancelled,
 }

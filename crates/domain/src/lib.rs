@@ -63,7 +63,9 @@ pub use id::{
     SessionId, TurnId, WindowId, WorkspaceId,
 };
 pub use index::{
-    CodeFinding, CodeIndex, CodeQuery, Embedder, IndexBuild, IndexError, IndexState, IndexStatus, QueryKind,
+    CodeContext, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, CodeReference, Definition, Embedder,
+    IndexBuild, IndexControl, IndexDetails, IndexError, IndexProgress, IndexState, IndexStatus, IndexStep,
+    QueryKind, ReferenceKind, ReferenceQuery, Retrieved, SkippedFile, StageCount, SymbolKind, TextMatch,
 };
 pub use intent::{Accepted, CommandReport, Intent, PatchReport, WhenBusy};
 pub use json::JsonText;

@@ -15,6 +15,7 @@
 mod directory;
 mod error;
 mod handle;
+mod ignoring;
 mod made;
 mod meta;
 mod path;
@@ -31,6 +32,7 @@ mod walk;
 
 pub use directory::{Listed, MAX_ENTRIES};
 pub use error::TreeError;
+pub use ignoring::Ignoring;
 pub use meta::{Kind, Meta};
 pub use path::{MAX_PART, MAX_PATH, PathError, TreePath};
 pub use read::FileBytes;

@@ -217,6 +217,15 @@ impl Walk {
         Ok(())
     }
 
+    /// The rules of a directory that no link leads to.
+    pub(crate) fn rules_of(&mut self, path: &TreePath) -> Result<Rules, TreeError> {
+        let directory = self.handle.directory(path)?;
+        let rules = self.load(path, &directory);
+        // A file of rules that cannot be read counts as empty, as it does in a walk.
+        self.errors.clear();
+        Ok(rules)
+    }
+
     /// The rules of a directory.
     fn load(&mut self, path: &TreePath, directory: &OwnedFd) -> Rules {
         let repository = kind_of(directory, ".git");

@@ -93,7 +93,15 @@ impl CodeIndex for FakeIndex {
 pub(crate) fn finding(path: &str, lines: (u32, u32), snippet: &str) -> CodeFinding {
     let (start_line, end_line) = lines;
     let snippet = snippet.to_owned();
-    CodeFinding { path: path.to_owned(), start_line, end_line, symbol: None, snippet, score: 1.0 }
+    CodeFinding {
+        path: path.to_owned(),
+        start_line,
+        end_line,
+        symbol: None,
+        snippet,
+        score: 1.0,
+        definition: None,
+    }
 }
 
 const ALL: [QueryKind; 4] = [QueryKind::Symbols, QueryKind::Text, QueryKind::Vectors, QueryKind::Fused];

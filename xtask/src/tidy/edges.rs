@@ -59,6 +59,8 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-tools", &["loggia-domain", "loggia-tree"]),
     product("loggia-runner", &["loggia-domain", "loggia-wire"]),
     product("loggia-git", &["loggia-domain", "loggia-wire"]),
+    // Files are read through the workspace's handle, under the same ignore rules as the tools.
+    product("loggia-index", &["loggia-domain", "loggia-tree"]),
     // Files of a workspace are read through its handle, by everybody.
     product("loggia-sources", &["loggia-domain", "loggia-tree"]),
     // The message on the desk: its files, too, are reached through the handle.
@@ -103,6 +105,12 @@ pub(crate) const ROWS: &[Row] = &[
     // Whole engines with their real parts, and the processes around them.
     Row { name: "loggia-tests", role: Role::Tests, uses: Uses::Everything },
     Row { name: "loggia-bench", role: Role::Chore, uses: Uses::Everything },
+    // Apart from the other benchmarks, so that it builds without the product around the index.
+    Row {
+        name: "loggia-bench-index",
+        role: Role::Chore,
+        uses: Uses::Only(&["loggia-domain", "loggia-index", "loggia-tree"]),
+    },
     Row { name: "loggia-fuzz", role: Role::Chore, uses: Uses::Everything },
     // Nothing of ours: it must build when the product does not.
     Row { name: "xtask", role: Role::Chore, uses: Uses::Only(&[]) },

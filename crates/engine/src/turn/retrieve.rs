@@ -37,7 +37,7 @@ impl Turn {
         let mut best = Vec::new();
         let until = Instant::now() + PATIENCE;
         for (kind, stage) in STAGES {
-            let query = CodeQuery { text: turn.instruction.text.clone(), kind, limit: FINDINGS };
+            let query = CodeQuery::new(turn.instruction.text.clone(), kind, FINDINGS);
             let Ok(searched) = tokio::time::timeout_at(until, index.search(query)).await else {
                 tracing::warn!(session = %self.session, "code was searched for too long");
                 break;

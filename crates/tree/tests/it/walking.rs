@@ -219,3 +219,39 @@ fn a_walk_outlives_its_root() {
     drop(root);
     assert_eq!(walk.count(), 1);
 }
+
+#[test]
+fn a_path_asked_for_alone_is_ignored_if_and_only_if_a_walk_does_not_find_it() {
+    let fixture = Fixture::new();
+    for (path, text) in [
+        (".gitignore", "made\n*.log\n!keep.log\n"),
+        (".ignore", "secret/\n"),
+        ("made/a", ""),
+        ("src/a.rs", ""),
+        ("src/x.log", ""),
+        ("src/keep.log", ""),
+        ("src/.gitignore", "deep/*\n!deep/b\n"),
+        ("src/deep/a", ""),
+        ("src/deep/b", ""),
+        ("secret/a", ""),
+        (".git/HEAD", ""),
+        ("inner/.git/HEAD", ""),
+        ("inner/a.log", ""),
+    ] {
+        fixture.file(path, text);
+    }
+    let every = WalkOptions { rules: IgnoreRules::Skip, ..WalkOptions::default() };
+    let found = walked(&fixture);
+    let mut ignoring = fixture.root.ignoring();
+    let mut asked = 0;
+    for item in fixture.root.walk(&every) {
+        let path = item.unwrap().path;
+        let is_found = found.lines().any(|line| line == path.as_str());
+        assert_eq!(ignoring.is_ignored(&path, false).unwrap(), !is_found, "{path}");
+        asked += 1;
+    }
+    assert!(asked > 8);
+    assert!(ignoring.is_ignored(&".git/HEAD".parse().unwrap(), false).unwrap());
+    assert!(ignoring.is_ignored(&"made".parse().unwrap(), true).unwrap());
+    assert!(!ignoring.is_ignored(&"src".parse().unwrap(), true).unwrap());
+}

@@ -130,6 +130,7 @@ impl From<IndexError> for Problem {
     fn from(error: IndexError) -> Self {
         let kind = match &error {
             IndexError::Unavailable(_) => ProblemType::Unavailable,
+            IndexError::NoVectors(_) | IndexError::Cancelled => ProblemType::Conflict,
             IndexError::BadQuery(_) => ProblemType::BadRequest,
         };
         Self::of(kind, error.to_string())

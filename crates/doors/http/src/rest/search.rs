@@ -73,7 +73,7 @@ async fn in_index(
         Some(HitKind::Vector) => QueryKind::Vectors,
         _ => QueryKind::Fused,
     };
-    let findings = index.search(CodeQuery { text, kind: how, limit }).await?;
+    let findings = index.search(CodeQuery::new(text, how, limit)).await?;
     let hit = |finding: CodeFinding| SearchHit {
         kind: kind.clone().unwrap_or(if finding.symbol.is_some() { HitKind::Symbol } else { HitKind::Text }),
         file_path: finding.path,

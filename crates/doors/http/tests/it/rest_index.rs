@@ -43,6 +43,7 @@ impl CodeIndex for Fake {
             symbol: (query.kind == QueryKind::Symbols).then(|| "main".to_owned()),
             snippet: "fn main() {}".to_owned(),
             score: 0.5,
+            definition: None,
         };
         Box::pin(std::future::ready(Ok(vec![found])))
     }

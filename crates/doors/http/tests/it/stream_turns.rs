@@ -240,6 +240,7 @@ impl CodeIndex for OneFinding {
             symbol: None,
             snippet: "fn main() {}".to_owned(),
             score: 1.0,
+            definition: None,
         };
         Box::pin(async { Ok(vec![finding]) })
     }

@@ -46,7 +46,7 @@ impl Turn {
     /// Where a definition begins and ends, if an index that is up to date knows it.
     async fn symbol(&self, path: &str, name: &str, line: usize) -> Option<RangeInclusive<usize>> {
         let index = self.workspace.index().filter(|index| index.status().state == IndexState::Ready)?;
-        let query = CodeQuery { text: name.to_owned(), kind: QueryKind::Symbols, limit: SAME_NAME };
+        let query = CodeQuery::new(name, QueryKind::Symbols, SAME_NAME);
         let found = match tokio::time::timeout(PATIENCE, index.search(query)).await {
             Ok(Ok(found)) => found,
             Ok(Err(error)) => {

@@ -1,0 +1,157 @@
+//! How well the index finds: for questions whose files are known, which of them are among the first ones.
+
+#![expect(clippy::print_stdout, reason = "a benchmark's figures are its output")]
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use loggia_domain::{CodeContext, CodeIndex, CodeQuestion, IndexBuild};
+use loggia_index::{FileIndex, Tuning, Way};
+
+use crate::history::{Pair, pairs};
+use crate::open::{open, runtime};
+use crate::tools::{git, output};
+use crate::tune;
+
+/// What is measured.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) repository: Option<PathBuf>,
+    pub(crate) pairs: usize,
+    pub(crate) seed: u64,
+    pub(crate) tune: usize,
+}
+
+/// How deep a ranking is looked at.
+const DEPTH: usize = 50;
+
+const WAYS: [(&str, Way); 6] = [
+    ("word counts, as a search gives", Way::Counts),
+    ("plain BM25 over whole files", Way::Plain),
+    ("text only", Way::Text),
+    ("symbols only", Way::Symbols),
+    ("vectors only", Way::Vectors),
+    ("fused", Way::Fused),
+];
+
+/// How well one way did, summed over questions.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Score {
+    pub(crate) questions: f64,
+    pub(crate) recall: [f64; 3],
+    pub(crate) reciprocal: f64,
+}
+
+impl Score {
+    /// Adds a question, whose files were found in this order.
+    pub(crate) fn add(&mut self, wanted: &[&String], found: &[String]) {
+        self.questions += 1.0;
+        for (recall, depth) in self.recall.iter_mut().zip([1, 5, 10]) {
+            let hits =
+                wanted.iter().filter(|file| found.iter().take(depth).any(|other| other == **file)).count();
+            // With one place there is room for one file only.
+            *recall += hits as f64 / wanted.len().min(depth) as f64;
+        }
+        let first = found.iter().position(|file| wanted.contains(&file));
+        self.reciprocal += first.map_or(0.0, |place| 1.0 / (place as f64 + 1.0));
+    }
+
+    fn row(&self) -> [f64; 4] {
+        let [one, five, ten] = self.recall.map(|sum| sum / self.questions);
+        [one, five, ten, self.reciprocal / self.questions]
+    }
+
+    /// The recall at ten.
+    pub(crate) fn at_ten(&self) -> f64 {
+        self.row()[2]
+    }
+
+    /// What weights are chosen by.
+    pub(crate) fn worth(&self) -> f64 {
+        let [one, five, ten, reciprocal] = self.row();
+        0.1 * one + 0.2 * five + 0.5 * ten + 0.2 * reciprocal
+    }
+}
+
+/// Runs all of it.
+pub(crate) fn run(plan: &Plan, json: bool) -> Result<()> {
+    let repository = match &plan.repository {
+        Some(repository) => repository.clone(),
+        None => PathBuf::from(output(git(".".as_ref()).args(["rev-parse", "--show-toplevel"]))?.trim()),
+    };
+    let pairs = pairs(&repository, plan.pairs, plan.seed)?;
+    anyhow::ensure!(!pairs.is_empty(), "the history has no commit that makes a question");
+    let work = tempfile::tempdir()?;
+    let tree = work.path().join("tree");
+    let clone = ["clone", "--quiet", "--shared", "--no-checkout"];
+    output(git(work.path()).args(clone).arg(&repository).arg(&tree))
+        .context("cannot clone the repository")?;
+    checkout(&tree, &pairs[0])?;
+    let index = open(&tree, &work.path().join("index"))?;
+    let runtime = runtime()?;
+    let mut tuner = tune::Tuner::new(plan.tune, pairs.len());
+    let mut scores = vec![Score::default(); WAYS.len() + 1];
+    let has_vectors = index.details().vectors.is_some();
+    runtime.block_on(async {
+        for (place, pair) in pairs.iter().enumerate() {
+            checkout(&tree, pair)?;
+            index.build(IndexBuild::Refresh).await?;
+            let wanted: Vec<&String> = pair.files.iter().filter(|file| tree.join(file).is_file()).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            for ((_, way), score) in WAYS.iter().zip(&mut scores) {
+                score.add(&wanted, &ranked(&index, pair, *way, Tuning::default(), false).await?);
+            }
+            if let Some(score) = scores.last_mut() {
+                score.add(&wanted, &ranked(&index, pair, Way::Fused, Tuning::default(), true).await?);
+            }
+            tuner.add(&index, place, pair, &wanted).await?;
+        }
+        anyhow::Ok(())
+    })?;
+    let names = WAYS.iter().map(|(name, _)| *name).chain(["fused, knowing what changed lately"]);
+    let plain = scores[1].at_ten();
+    if !json {
+        println!("{} questions from {}", scores[0].questions, repository.display());
+        println!("| ranking | recall@1 | recall@5 | recall@10 | MRR | recall@10 over plain BM25 |");
+        println!("|---|---|---|---|---|---|");
+    }
+    for (name, score) in names.zip(&scores) {
+        let [one, five, ten, reciprocal] = score.row();
+        if name == "vectors only" && !has_vectors {
+            println!(
+                "{}",
+                if json { String::new() } else { format!("| {name} | left out: no embedder | | | | |") }
+            );
+        } else if json {
+            println!(
+                "{}",
+                serde_json::json!({ "ranking": name, "recall": [one, five, ten], "mrr": reciprocal })
+            );
+        } else {
+            println!("| {name} | {one:.3} | {five:.3} | {ten:.3} | {reciprocal:.3} | {:.2} |", ten / plain);
+        }
+    }
+    tuner.tell();
+    Ok(())
+}
+
+/// Files in the order one way gives.
+pub(crate) async fn ranked(
+    index: &FileIndex,
+    pair: &Pair,
+    way: Way,
+    tuning: Tuning,
+    knows_recent: bool,
+) -> Result<Vec<String>> {
+    let recent = if knows_recent { pair.recent.clone() } else { Vec::new() };
+    let context = CodeContext { recent, ..CodeContext::default() };
+    let question = CodeQuestion { text: pair.question.clone(), context, limit: DEPTH, budget: 0 };
+    Ok(index.ranked_files(question, way, tuning).await?)
+}
+
+fn checkout(tree: &std::path::Path, pair: &Pair) -> Result<()> {
+    output(git(tree).args(["checkout", "--quiet", "--force", "--detach", &pair.parent]))?;
+    Ok(())
+}

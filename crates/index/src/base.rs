@@ -1,0 +1,194 @@
+//! A finished state as it is on disk, open for reading.
+//!
+//! Knows the files of the state, their words by way of the text index, their symbols by way of the packs. It never
+//! changes: a new state is a new value, and whoever reads the old one goes on reading it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::postings::Postings;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
+
+use crate::chunks::ChunkHash;
+use crate::disk::catalogue::Catalogue;
+use crate::disk::packs::Packs;
+use crate::entry::Entry;
+use crate::facts::Facts;
+use crate::fault::Fault;
+use crate::fields::{FIELDS, Field, TEXT_FIELDS};
+use crate::names::{Defined, Names};
+use crate::text::{TextFields, TextIndex};
+
+/// A state on disk.
+#[derive(Debug)]
+pub(crate) struct Base {
+    pub(crate) build: PathBuf,
+    pub(crate) text: Arc<TextIndex>,
+    pub(crate) catalogue: Catalogue,
+    segments: Vec<Segment>,
+    fields: TextFields,
+    pub(crate) packs: Packs,
+    pub(crate) names: Names,
+    /// Which piece of which file has which hash. Sorted.
+    pub(crate) chunks: Vec<Piece>,
+    /// How many words all files have, by field.
+    pub(crate) lengths: [u64; FIELDS],
+}
+
+/// A part of the text index.
+struct Segment {
+    reader: SegmentReader,
+    /// By the number of a document: the number of its file, or [`NO_FILE`].
+    files: Vec<u32>,
+}
+
+impl std::fmt::Debug for Segment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Segment").field("documents", &self.files.len()).finish_non_exhaustive()
+    }
+}
+
+/// A piece of a file, by the hash that its vector is found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Piece {
+    pub(crate) hash: ChunkHash,
+    pub(crate) file: u32,
+    /// Its place among the file's pieces.
+    pub(crate) place: u32,
+}
+
+/// A document that belongs to no file of this state.
+const NO_FILE: u32 = u32::MAX;
+
+/// Where the names of a state come from.
+pub(crate) enum NameSource<'a> {
+    /// From the packs.
+    Packs,
+    /// From another state and what changed: definitions and pieces of files of this state.
+    Known(Vec<(&'a str, Defined)>, Vec<Piece>),
+}
+
+impl Base {
+    /// Opens the committed state of a build that is listed in a catalogue.
+    pub(crate) fn open(
+        build: &Path,
+        text: Arc<TextIndex>,
+        catalogue: Catalogue,
+        names: NameSource<'_>,
+    ) -> Result<Self, Fault> {
+        let reader = text.reader()?;
+        let by_key: std::collections::HashMap<u64, u32> =
+            (0..).zip(&catalogue.entries).map(|(file, entry)| (entry.key, file)).collect();
+        let mut segments = Vec::new();
+        let mut found = 0;
+        for reader in reader.searcher().segment_readers() {
+            let keys = reader.fast_fields().u64(TextIndex::KEY)?;
+            let file_of = |document| {
+                let key = keys.first(document).filter(|_| !reader.is_deleted(document));
+                key.and_then(|key| by_key.get(&key)).copied().unwrap_or(NO_FILE)
+            };
+            let files: Vec<u32> = (0..reader.max_doc()).map(file_of).collect();
+            found += files.iter().filter(|file| **file != NO_FILE).count();
+            segments.push(Segment { reader: reader.clone(), files });
+        }
+        if found != catalogue.entries.len() {
+            return Err(Fault::Damaged { path: build.to_owned() });
+        }
+        let packs = Packs::open(build, &catalogue.entries)?;
+        let (names, mut chunks) = match names {
+            NameSource::Known(names, chunks) => (Names::new(names), chunks),
+            NameSource::Packs => read_packs(&catalogue, &packs)?,
+        };
+        chunks.sort_unstable();
+        let fields = text.fields;
+        let mut lengths = [0; FIELDS];
+        for entry in &catalogue.entries {
+            lengths.iter_mut().zip(entry.lengths).for_each(|(sum, length)| *sum += u64::from(length));
+        }
+        Ok(Self { build: build.to_owned(), text, catalogue, segments, fields, packs, names, chunks, lengths })
+    }
+
+    /// The files, by their number.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.catalogue.entries
+    }
+
+    /// The number of the file with a path.
+    #[expect(clippy::cast_possible_truncation, reason = "a walk finds fewer files than that")]
+    pub(crate) fn find(&self, path: &str) -> Option<u32> {
+        let found = self.entries().binary_search_by(|entry| (*entry.path).cmp(path));
+        found.ok().map(|file| file as u32)
+    }
+
+    /// The symbols and uses of a file; nothing if they were not looked for yet.
+    pub(crate) fn facts(&self, file: u32) -> Result<Option<Facts>, Fault> {
+        let place = self.entries().get(file as usize).and_then(|entry| entry.facts);
+        place.map(|place| self.packs.read(place)).transpose()
+    }
+
+    /// Gives every file that has a word in a field of the text index, and how often.
+    pub(crate) fn each_with(
+        &self,
+        field: Field,
+        word: &str,
+        mut take: impl FnMut(u32, u32),
+    ) -> Result<(), Fault> {
+        let Some(field) = self.fields.words.get(field as usize) else { return Ok(()) };
+        let term = Term::from_field_text(*field, word);
+        for segment in &self.segments {
+            let words = segment.reader.inverted_index(*field)?;
+            let postings = words.read_postings(&term, IndexRecordOption::WithFreqs);
+            let Some(mut postings) = postings.map_err(tantivy::TantivyError::from)? else { continue };
+            while postings.doc() != TERMINATED {
+                let file = segment.files[postings.doc() as usize];
+                if file != NO_FILE {
+                    take(file, postings.term_freq());
+                }
+                postings.advance();
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every file that has a word which contains a text, in the code or the comments.
+    pub(crate) fn each_containing(&self, part: &str, mut take: impl FnMut(u32)) -> Result<(), Fault> {
+        let finder = memchr::memmem::Finder::new(part);
+        for field in &self.fields.words[Field::Body as usize..TEXT_FIELDS.len()] {
+            for segment in &self.segments {
+                let words = segment.reader.inverted_index(*field)?;
+                let mut stream = words.terms().stream().map_err(tantivy::TantivyError::from)?;
+                while stream.advance() {
+                    if finder.find(stream.key()).is_none() {
+                        continue;
+                    }
+                    let postings =
+                        words.read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic);
+                    let mut postings = postings.map_err(tantivy::TantivyError::from)?;
+                    while postings.doc() != TERMINATED {
+                        let file = segment.files[postings.doc() as usize];
+                        if file != NO_FILE {
+                            take(file);
+                        }
+                        postings.advance();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_packs(catalogue: &Catalogue, packs: &Packs) -> Result<(Names, Vec<Piece>), Fault> {
+    let mut names: Vec<(Box<str>, Defined)> = Vec::new();
+    let mut chunks = Vec::new();
+    for (file, entry) in (0..).zip(&catalogue.entries) {
+        let Some(place) = entry.facts else { continue };
+        let facts = packs.read(place)?;
+        for (place, symbol) in (0..).zip(facts.symbols) {
+            names.push((symbol.name, Defined { file, place, kind: symbol.kind }));
+        }
+        chunks.extend((0..).zip(facts.chunks).map(|(place, chunk)| Piece { hash: chunk.hash, file, place }));
+    }
+    Ok((Names::new(names.iter().map(|(name, defined)| (&**name, *defined))), chunks))
+}

@@ -1,0 +1,145 @@
+//! The names of all definitions, each once, with where it is defined: what symbols are found by.
+//!
+//! Knows names, their words and numbers of files; what else is known of a definition is in the packs. It is in memory,
+//! some forty bytes a name, because a fuzzy query looks at all of them.
+
+use std::collections::HashMap;
+
+use loggia_domain::SymbolKind;
+
+use crate::facts::NameHash;
+use crate::words::Words;
+
+/// A definition, by the file's number in its state and its place in the file's facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Defined {
+    pub(crate) file: u32,
+    pub(crate) place: u32,
+    pub(crate) kind: SymbolKind,
+}
+
+/// All names of a state.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    text: String,
+    ends: Vec<u32>,
+    /// Which letters a name has: most names are ruled out by this alone.
+    letters: Vec<u64>,
+    defined: Vec<Defined>,
+    defined_ends: Vec<u32>,
+    /// The names that have a word, by the word's hash. Sorted.
+    words: Vec<(NameHash, u32)>,
+}
+
+impl Names {
+    /// Puts names in order.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "names and definitions number less than the bytes of all files"
+    )]
+    pub(crate) fn new<'n>(all: impl IntoIterator<Item = (&'n str, Defined)>) -> Self {
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut names: Vec<&str> = Vec::new();
+        let mut pairs: Vec<(u32, Defined)> = Vec::new();
+        for (name, defined) in all {
+            let number = *numbers.entry(name).or_insert_with(|| {
+                names.push(name);
+                names.len() as u32 - 1
+            });
+            pairs.push((number, defined));
+        }
+        drop(numbers);
+        pairs.sort_by_key(|(number, _)| *number);
+        let mut made = Self::default();
+        let mut words = Words::default();
+        let mut ahead = pairs.into_iter().peekable();
+        for (number, name) in names.iter().enumerate() {
+            let number = number as u32;
+            made.text.push_str(name);
+            made.ends.push(made.text.len() as u32);
+            made.letters.push(letters(name));
+            words.split(name, |word| made.words.push((NameHash::of(word.as_bytes()), number)));
+            while let Some((_, defined)) = ahead.next_if(|(of, _)| *of == number) {
+                made.defined.push(defined);
+            }
+            made.defined_ends.push(made.defined.len() as u32);
+        }
+        made.words.sort_unstable();
+        made.words.dedup();
+        made.words.shrink_to_fit();
+        made
+    }
+
+    /// How many different names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A name by its number.
+    pub(crate) fn name(&self, number: usize) -> &str {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        &self.text[start..self.ends[number] as usize]
+    }
+
+    /// Which letters a name has.
+    pub(crate) fn letters(&self, number: usize) -> u64 {
+        self.letters[number]
+    }
+
+    /// Where a name is defined.
+    pub(crate) fn defined(&self, number: usize) -> &[Defined] {
+        let start = number.checked_sub(1).map_or(0, |before| self.defined_ends[before] as usize);
+        &self.defined[start..self.defined_ends[number] as usize]
+    }
+
+    /// The names that may have a word: those whose hash is the word's.
+    pub(crate) fn with_word(&self, word: &str) -> impl Iterator<Item = usize> + '_ {
+        let hash = NameHash::of(word.as_bytes());
+        let from = self.words.partition_point(|(other, _)| *other < hash);
+        self.words[from..].iter().take_while(move |(other, _)| *other == hash).map(|(_, name)| *name as usize)
+    }
+
+    /// Every definition with its name.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&str, Defined)> {
+        (0..self.len()).flat_map(move |number| {
+            self.defined(number).iter().map(move |defined| (self.name(number), *defined))
+        })
+    }
+}
+
+/// Which letters and digits a name has, as bits; others share those that are left.
+pub(crate) fn letters(name: &str) -> u64 {
+    let bit = |byte: u8| match byte {
+        b'a'..=b'z' => byte - b'a',
+        b'A'..=b'Z' => byte - b'A',
+        b'0'..=b'9' => 26 + (byte - b'0'),
+        b'_' => 36,
+        other => 37 + other % 27,
+    };
+    name.bytes().fold(0, |bits, byte| bits | 1 << bit(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_kept_once_with_all_their_definitions() {
+        let defined = |file, place| Defined { file, place, kind: SymbolKind::Function };
+        let names = Names::new([
+            ("readFile", defined(0, 0)),
+            ("write_file", defined(0, 1)),
+            ("readFile", defined(3, 7)),
+        ]);
+        assert_eq!(names.len(), 2);
+        assert_eq!((names.name(0), names.name(1)), ("readFile", "write_file"));
+        assert_eq!(names.defined(0), [defined(0, 0), defined(3, 7)]);
+        assert_eq!(names.defined(1), [defined(0, 1)]);
+        assert_eq!(names.with_word("file").collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(names.with_word("readfile").collect::<Vec<_>>(), [0]);
+        assert_eq!(names.with_word("none").count(), 0);
+        assert_eq!(names.each().count(), 3);
+        let again = Names::new(names.each());
+        assert_eq!(again.each().count(), 3);
+    }
+}

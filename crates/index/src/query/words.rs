@@ -1,0 +1,118 @@
+//! Finding files by words, and the lines in them that have most of the words.
+//!
+//! The ranking says which files; the files themselves say which lines, so what is shown is really there.
+
+use std::collections::HashMap;
+
+use loggia_domain::{CodeFinding, CodeQuery, IndexError};
+
+use crate::query::excerpt::snippet;
+use crate::query::filter::PathFilter;
+use crate::query::{Search, unavailable};
+use crate::rank::{self, Scores, Wanted};
+use crate::words::{self, Words};
+
+/// How many words of a query count: a page of prose has no more that matter.
+pub(super) const MAX_WORDS: usize = 64;
+
+/// How many lines are shown for a file.
+const WINDOW: usize = 5;
+
+impl Search<'_> {
+    /// The files that fit the words of a query best.
+    pub(super) fn words(&self, query: &CodeQuery) -> Result<Vec<CodeFinding>, IndexError> {
+        let filter = PathFilter::new(&query.paths)?;
+        let wanted = wanted(&query.text);
+        let mut scores = rank::rank(self.snapshot, &wanted, &rank::TEXT).map_err(unavailable)?;
+        self.keep(&mut scores, &filter);
+        let mut findings = Vec::new();
+        for (file, score) in scores.best(self.snapshot, query.limit) {
+            self.check()?;
+            let Some(entry) = self.snapshot.entry(file) else { continue };
+            let Some(text) = self.text(&entry.path) else { continue };
+            let (start_line, end_line) = window(&text, &wanted, &scores.rarity);
+            findings.push(CodeFinding {
+                path: entry.path.to_string(),
+                start_line,
+                end_line,
+                symbol: None,
+                snippet: snippet(&text, start_line, end_line),
+                score,
+                definition: None,
+            });
+        }
+        Ok(findings)
+    }
+
+    /// Forgets the scores of files that are not wanted.
+    pub(super) fn keep(&self, scores: &mut Scores, filter: &PathFilter) {
+        for (file, score) in (0..).zip(&mut scores.files) {
+            if *score > 0.0 && self.snapshot.entry(file).is_none_or(|entry| !filter.is_wanted(&entry.path)) {
+                *score = 0.0;
+            }
+        }
+    }
+}
+
+/// The words of a text that are looked for.
+pub(super) fn wanted(text: &str) -> Vec<Wanted> {
+    let words = words::unique(text).into_iter().take(MAX_WORDS);
+    words.map(Wanted::plain).collect()
+}
+
+/// The few lines of a text that have the most of the words, by how much those count; the first lines if none has any.
+pub(super) fn window(text: &str, wanted: &[Wanted], rarity: &[f32]) -> (u32, u32) {
+    let worth: HashMap<&str, (usize, f32)> = wanted
+        .iter()
+        .zip(rarity)
+        .enumerate()
+        .map(|(place, (wanted, rarity))| (wanted.word.as_str(), (place, *rarity)))
+        .collect();
+    let mut words = Words::default();
+    // By line: which of the words it has.
+    let mut lines: Vec<u64> = Vec::new();
+    for line in text.lines() {
+        let mut has = 0;
+        words.split(line, |word| {
+            if let Some((place, _)) = worth.get(word) {
+                has |= 1 << (place % 64);
+            }
+        });
+        lines.push(has);
+    }
+    let value = |has: u64| -> f32 {
+        (0..rarity.len().min(64)).filter(|place| has >> place & 1 == 1).map(|place| rarity[place]).sum()
+    };
+    let mut best = (0.0, 0);
+    for start in 0..lines.len() {
+        if lines[start] == 0 {
+            continue;
+        }
+        let has = lines[start..(start + WINDOW).min(lines.len())].iter().fold(0, |all, has| all | has);
+        let here = value(has);
+        if here > best.0 {
+            best = (here, start);
+        }
+    }
+    let last = (best.1 + WINDOW).min(lines.len()).max(1);
+    let end = (best.1..last).rev().find(|line| lines.get(*line).is_some_and(|has| *has != 0));
+    let line = |line: usize| u32::try_from(line + 1).unwrap_or(u32::MAX);
+    match end {
+        Some(end) => (line(best.1), line(end)),
+        None => (1, line(last.saturating_sub(1))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_with_most_of_the_words_are_shown() {
+        let text = "alpha\nx\nx\nx\nx\nx\nbeta\nalpha gamma\nx\nbeta\nx\n";
+        let wanted = wanted("alpha beta gamma");
+        assert_eq!(window(text, &wanted, &[1.0, 1.0, 1.0]), (7, 10));
+        assert_eq!(window("none\nhere\n", &wanted, &[1.0, 1.0, 1.0]), (1, 2));
+        assert_eq!(window("", &wanted, &[1.0, 1.0, 1.0]), (1, 1));
+    }
+}

@@ -1,0 +1,142 @@
+//! Vectors on disk: appended one after the other, each with a checksum.
+//!
+//! Knows records of one size. What a crash cut off, and all that is not ours, is dropped when the file is opened: a
+//! vector that is lost is made again.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::chunks::ChunkHash;
+use crate::fault::{AtFile, Fault};
+
+const MAGIC: [u8; 8] = *b"lgvecs\x00\x01";
+const HASH: usize = 8;
+const SUM: usize = 4;
+
+/// A file of vectors.
+#[derive(Debug)]
+pub(super) struct VectorFile {
+    path: PathBuf,
+    file: File,
+    head: u64,
+    dimensions: usize,
+    rows: u64,
+    pending: Vec<u8>,
+}
+
+type Row = (ChunkHash, Vec<f32>);
+
+impl VectorFile {
+    /// Opens the file and reads what is in it. One of other vectors is begun anew.
+    pub(super) fn open(path: &Path, dimensions: usize, identity: &str) -> Result<(Self, Vec<Row>), Fault> {
+        let head = head(dimensions, identity);
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).open(path).at(path)?;
+        let mut reader = BufReader::with_capacity(1 << 18, &file);
+        let mut found = vec![0; head.len()];
+        let is_ours = reader.read_exact(&mut found).is_ok() && found == head;
+        let mut rows = Vec::new();
+        let mut record = vec![0; size(dimensions)];
+        while is_ours && reader.read_exact(&mut record).is_ok() {
+            match parse(&record) {
+                Some(row) => rows.push(row),
+                None => break,
+            }
+        }
+        drop(reader);
+        let mut made = Self {
+            path: path.to_owned(),
+            file,
+            head: head.len() as u64,
+            dimensions,
+            rows: rows.len() as u64,
+            pending: Vec::new(),
+        };
+        if !is_ours {
+            made.file.set_len(0).at(path)?;
+            made.file.rewind().at(path)?;
+            made.file.write_all(&head).at(path)?;
+        }
+        let end = made.head + made.rows * size(dimensions) as u64;
+        made.file.set_len(end).at(path)?;
+        made.file.seek(SeekFrom::Start(end)).at(path)?;
+        Ok((made, rows))
+    }
+
+    /// Adds a vector, to be written with the next flush.
+    pub(super) fn append(&mut self, hash: ChunkHash, vector: &[f32]) -> Result<(), Fault> {
+        let start = self.pending.len();
+        self.pending.extend_from_slice(&hash.0.to_le_bytes());
+        vector.iter().for_each(|value| self.pending.extend_from_slice(&value.to_le_bytes()));
+        let sum = crc32fast::hash(&self.pending[start..]);
+        self.pending.extend_from_slice(&sum.to_le_bytes());
+        self.rows += 1;
+        Ok(())
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), Fault> {
+        let pending = std::mem::take(&mut self.pending);
+        self.file.write_all(&pending).at(&self.path)
+    }
+
+    /// The vector of a row, exactly.
+    pub(super) fn read(&self, row: usize) -> Result<Vec<f32>, Fault> {
+        let mut record = vec![0; size(self.dimensions)];
+        let offset = self.head + (row * record.len()) as u64;
+        self.file.read_exact_at(&mut record, offset).at(&self.path)?;
+        let damaged = || Fault::Damaged { path: self.path.clone() };
+        parse(&record).map(|(_, vector)| vector).ok_or_else(damaged)
+    }
+}
+
+fn head(dimensions: usize, identity: &str) -> Vec<u8> {
+    let mut head = MAGIC.to_vec();
+    head.extend_from_slice(&(dimensions as u64).to_le_bytes());
+    head.extend_from_slice(&xxhash_rust::xxh3::xxh3_64(identity.as_bytes()).to_le_bytes());
+    head
+}
+
+const fn size(dimensions: usize) -> usize {
+    HASH + dimensions * 4 + SUM
+}
+
+fn parse(record: &[u8]) -> Option<Row> {
+    let (body, sum) = record.split_last_chunk::<SUM>()?;
+    if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+        return None;
+    }
+    let (hash, values) = body.split_first_chunk::<HASH>()?;
+    let value = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap_or_default());
+    Some((ChunkHash(u64::from_le_bytes(*hash)), values.chunks_exact(4).map(value).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_survive_and_what_is_cut_off_or_of_others_does_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("vectors");
+        let (mut file, rows) = VectorFile::open(&path, 2, "one").unwrap();
+        assert_eq!(rows, vec![]);
+        for number in 0..3_u8 {
+            file.append(ChunkHash(number.into()), &[f32::from(number), 0.5]).unwrap();
+        }
+        file.flush().unwrap();
+        assert_eq!(file.read(1).unwrap(), [1.0, 0.5]);
+        drop(file);
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        let (mut file, rows) = VectorFile::open(&path, 2, "one").unwrap();
+        assert_eq!(rows.len(), 2);
+        file.append(ChunkHash(9), &[9.0, 0.0]).unwrap();
+        file.flush().unwrap();
+        let (_, rows) = VectorFile::open(&path, 2, "one").unwrap();
+        assert_eq!(rows.last().unwrap(), &(ChunkHash(9), vec![9.0, 0.0]));
+        assert_eq!(VectorFile::open(&path, 2, "other").unwrap().1, vec![]);
+        assert_eq!(VectorFile::open(&path, 3, "other").unwrap().1, vec![]);
+    }
+}

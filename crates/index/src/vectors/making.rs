@@ -1,0 +1,191 @@
+//! Making vectors in the background, the most useful first.
+//!
+//! Knows which pieces have none and in which order they get one. An embedder that fails is asked again later; a state
+//! that changes meanwhile is looked at after the batch.
+
+use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use loggia_domain::IndexError;
+
+use crate::chunks::ChunkHash;
+use crate::control::lock;
+use crate::keeper::Shared;
+use crate::query::Search;
+use crate::snapshot::Snapshot;
+use crate::vectors::Vectors;
+use crate::workers;
+
+/// Pieces that are given to an embedder at once: more were measured to be no quicker, and take more memory.
+const BATCH: usize = 8;
+
+/// How long an embedder that failed is left alone.
+const RETRY: Duration = Duration::from_secs(30);
+
+/// Makes vectors until the index ends.
+pub(super) fn run(shared: &Arc<Shared>) {
+    workers::lower_priority();
+    let Some(vectors) = &shared.vectors else { return };
+    let mut order = Order::default();
+    let mut retry = None;
+    while vectors.wait(retry.take()) {
+        while let Some(batch) = next(shared, vectors, &mut order) {
+            match vectors.embed(&batch) {
+                Ok(true) => lock(&vectors.failure).take(),
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "pieces of code have no vectors yet");
+                    retry = Some(RETRY);
+                    lock(&vectors.failure).replace(error.to_string())
+                }
+            };
+            if retry.is_some() {
+                break;
+            }
+        }
+    }
+}
+
+/// A piece as it is embedded.
+struct Said {
+    hash: ChunkHash,
+    text: String,
+}
+
+/// In which order the files of a state on disk are looked at.
+#[derive(Default)]
+struct Order {
+    /// The state they are of.
+    base: Option<Arc<crate::base::Base>>,
+    /// The most used last.
+    files: Vec<u32>,
+    /// Pieces that could not be read as they were.
+    passed_over: HashSet<ChunkHash>,
+}
+
+impl Vectors {
+    /// Waits until there is something new, or for a time. Says whether to go on.
+    fn wait(&self, retry: Option<Duration>) -> bool {
+        let mut wake = lock(&self.wake);
+        while !wake.is_asked && !wake.is_stopping {
+            match retry {
+                None => wake = self.bell.wait(wake).unwrap_or_else(PoisonError::into_inner),
+                Some(time) => {
+                    wake = self.bell.wait_timeout(wake, time).unwrap_or_else(PoisonError::into_inner).0;
+                    break;
+                }
+            }
+        }
+        wake.is_asked = false;
+        !wake.is_stopping
+    }
+
+    /// Embeds and keeps some pieces. Says whether to go on.
+    fn embed(&self, batch: &[Said]) -> Result<bool, IndexError> {
+        let texts: Vec<String> = batch.iter().map(|said| said.text.clone()).collect();
+        let mut stop = self.stop.subscribe();
+        let work = async {
+            tokio::select! {
+                made = self.embedder.embed(texts) => Some(made),
+                _ = stop.wait_for(|stop| *stop) => None,
+            }
+        };
+        let made = match &self.runtime {
+            Some(runtime) => runtime.block_on(work),
+            None => {
+                let runtime = tokio::runtime::Builder::new_current_thread().build();
+                let failed = |error: std::io::Error| IndexError::Unavailable(error.to_string());
+                runtime.map_err(failed)?.block_on(work)
+            }
+        };
+        let Some(made) = made else { return Ok(false) };
+        let made = made?;
+        if made.len() != batch.len() || made.iter().any(|vector| vector.len() != self.embedder.dimensions()) {
+            return Err(IndexError::Unavailable(
+                "the embedder gave vectors of another number or size".to_owned(),
+            ));
+        }
+        let rows = batch.iter().map(|said| said.hash).zip(made).collect();
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        table.add(rows).map_err(|fault| IndexError::Unavailable(fault.to_string()))?;
+        Ok(true)
+    }
+}
+
+/// The next pieces to embed; nothing when all have a vector.
+fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Said>> {
+    shared.control.check().ok();
+    let snapshot = shared.published().snapshot?;
+    let known = vectors.table.read().unwrap_or_else(PoisonError::into_inner).has();
+    let stop = AtomicBool::new(false);
+    let search = Search { snapshot: &snapshot, root: &shared.settings.root, stop: &stop };
+    let mut batch: Vec<Said> = Vec::new();
+    for (file, _) in snapshot.changes() {
+        take(&search, file, &known, order, &mut batch);
+        if batch.len() >= BATCH {
+            return Some(batch);
+        }
+    }
+    order.follow(&snapshot, &search);
+    while let Some(file) = order.files.last().copied() {
+        take(&search, file, &known, order, &mut batch);
+        if batch.len() >= BATCH {
+            return Some(batch);
+        }
+        order.files.pop();
+    }
+    (!batch.is_empty()).then_some(batch)
+}
+
+impl Order {
+    /// Looks at another state, if there is one.
+    fn follow(&mut self, snapshot: &Snapshot, search: &Search<'_>) {
+        if self.base.as_ref().is_some_and(|base| Arc::ptr_eq(base, &snapshot.base)) {
+            return;
+        }
+        self.base = Some(Arc::clone(&snapshot.base));
+        self.passed_over.clear();
+        let numbers = (0..).zip(snapshot.base.entries()).map(|(file, _)| file);
+        let mut files: Vec<(f32, u32)> =
+            numbers.map(|file| (search.central(file).unwrap_or(0.0), file)).collect();
+        files.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        self.files = files.into_iter().map(|(_, file)| file).collect();
+    }
+}
+
+/// Adds the pieces of a file that have no vector.
+fn take(
+    search: &Search<'_>,
+    file: u32,
+    known: &HashSet<ChunkHash>,
+    order: &mut Order,
+    batch: &mut Vec<Said>,
+) {
+    let Some(entry) = search.snapshot.entry(file) else { return };
+    let Ok(Some(facts)) = search.snapshot.facts(file) else { return };
+    let is_wanted = |hash: ChunkHash, order: &Order, batch: &[Said]| {
+        !known.contains(&hash)
+            && !order.passed_over.contains(&hash)
+            && batch.iter().all(|said| said.hash != hash)
+    };
+    if facts.chunks.iter().all(|chunk| !is_wanted(chunk.hash, order, batch)) {
+        return;
+    }
+    let text = search.current(&entry.path);
+    for chunk in &facts.chunks {
+        if batch.len() >= BATCH {
+            return;
+        }
+        if !is_wanted(chunk.hash, order, batch) {
+            continue;
+        }
+        let said = text.as_ref().map(|text| chunk.said(&entry.path, text, &facts));
+        // A file that changed since is embedded when its change is known.
+        match said.filter(|said| xxhash_rust::xxh3::xxh3_64(said.as_bytes()) == chunk.hash.0) {
+            Some(text) => batch.push(Said { hash: chunk.hash, text }),
+            None => drop(order.passed_over.insert(chunk.hash)),
+        }
+    }
+}

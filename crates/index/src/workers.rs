@@ -1,0 +1,56 @@
+//! Many threads for many files, at low priority.
+//!
+//! Knows threads and nothing of files. Whatever one task does, the others go on, until one says that all is over.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::control::lock;
+use crate::fault::Fault;
+
+/// How much less urgent indexing is than what people wait for, as `nice` counts.
+const NICE: i32 = 10;
+
+/// Does a task for each item, on several threads, each with a state of its own. Ends with the first failure.
+pub(crate) fn each<T: Sync, S>(
+    threads: usize,
+    items: &[T],
+    state: impl Fn() -> S + Sync,
+    task: impl Fn(&mut S, &T) -> Result<(), Fault> + Sync,
+) -> Result<(), Fault> {
+    let next = AtomicUsize::new(0);
+    let failure: Mutex<Option<Fault>> = Mutex::new(None);
+    let work = || {
+        let mut state = state();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(fault) = task(&mut state, item) {
+                next.store(items.len(), Ordering::Relaxed);
+                lock(&failure).get_or_insert(fault);
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for number in 1..threads.clamp(1, items.len().max(1)) {
+            let name = format!("index-{number}");
+            let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, || {
+                lower_priority();
+                work();
+            });
+            if let Err(error) = spawned {
+                // The rest of us does it alone.
+                tracing::warn!(%error, "no thread for indexing");
+            }
+        }
+        work();
+    });
+    failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// Makes this thread, and those it starts, less urgent.
+pub(crate) fn lower_priority() {
+    // On Linux this is about the calling thread alone.
+    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
+        tracing::debug!(%error, "the priority of indexing stays as it is");
+    }
+}

@@ -1,0 +1,129 @@
+//! Opening what is on disk: whole, damaged, of another version, or somebody else's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use loggia_domain::{CodeIndex, IndexBuild, IndexState};
+use loggia_index::{FileIndex, OpenError};
+
+use crate::support::{House, found, symbols, text};
+
+fn house() -> House {
+    House::with(&[("a.rs", "fn orchard() {}\n"), ("b.py", "def meadow(): pass\n")])
+}
+
+#[tokio::test]
+async fn an_index_is_there_when_it_is_opened_again() {
+    let house = house();
+    let built = house.built().await.status();
+    let index = house.open();
+    assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
+    let status = index.status();
+    // Files may have changed meanwhile; nobody has looked yet.
+    assert_eq!(status.state, IndexState::Stale);
+    assert_eq!((status.files, status.symbols), (built.files, built.symbols));
+    house.write("a.rs", "fn brook() {}\n");
+    assert_eq!(index.build(IndexBuild::Refresh).await.unwrap().state, IndexState::Ready);
+    assert_eq!(found(&index, symbols("brook")).await, "a.rs:1-1 brook");
+    assert_eq!(index.details().notes, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn two_owners_cannot_have_one_index() {
+    let house = house();
+    let index = house.built().await;
+    match FileIndex::open(house.settings()) {
+        Err(OpenError::InUse { owner, .. }) => assert_eq!(owner, Some(std::process::id())),
+        other => panic!("{other:?}"),
+    }
+    drop(index);
+    assert!(FileIndex::open(house.settings()).is_ok());
+}
+
+#[tokio::test]
+async fn an_index_of_another_version_is_built_anew_with_a_message() {
+    let house = house();
+    drop(house.built().await);
+    fs::write(house.data.path().join("current"), "loggia-index 0 build-1\n").unwrap();
+    let index = house.open();
+    index.build(IndexBuild::Refresh).await.unwrap();
+    assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
+    let notes = index.details().notes;
+    assert_eq!(notes, ["the index has version 0, this program writes version 1; it is built anew"]);
+}
+
+#[tokio::test]
+async fn any_damaged_file_is_noticed_and_the_index_built_anew() {
+    let files = {
+        let house = house();
+        drop(house.built().await);
+        below(house.data.path())
+    };
+    assert!(files.len() > 5, "{files:?}");
+    for file in files.iter().filter(|file| is_ours(file)) {
+        for damage in [Damage::Flip, Damage::Cut, Damage::Remove] {
+            let house = house();
+            drop(house.built().await);
+            // Names of parts are drawn anew in every build.
+            let Some(path) = matching(house.data.path(), file) else { panic!("{file:?}") };
+            damage.apply(&path);
+            let index = house.open();
+            index.build(IndexBuild::Refresh).await.unwrap();
+            assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard", "{file:?} {damage:?}");
+            assert_eq!(found(&index, text("meadow")).await, "b.py:1-1", "{file:?} {damage:?}");
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Damage {
+    Flip,
+    Cut,
+    Remove,
+}
+
+impl Damage {
+    fn apply(self, path: &Path) {
+        let mut bytes = fs::read(path).unwrap();
+        match self {
+            Self::Flip => {
+                let middle = bytes.len() / 2;
+                if let Some(byte) = bytes.get_mut(middle) {
+                    *byte ^= 0x55;
+                }
+            }
+            Self::Cut => bytes.truncate(bytes.len() / 2),
+            Self::Remove => return fs::remove_file(path).unwrap(),
+        }
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+/// Files of which the content matters: locks only have to be there.
+fn is_ours(path: &Path) -> bool {
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    !name.ends_with("lock") && name != ".managed.json"
+}
+
+fn below(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files.extend(below(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The file of the same kind in another index.
+fn matching(directory: &Path, file: &Path) -> Option<PathBuf> {
+    let kind = |path: &Path| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.rsplit_once('.').map_or_else(|| name.clone(), |(_, ending)| ending.to_owned())
+    };
+    below(directory).into_iter().find(|path| kind(path) == kind(file))
+}

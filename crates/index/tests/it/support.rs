@@ -1,0 +1,104 @@
+//! A workspace and its index in directories of their own, and answers as text.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use loggia_domain::{CodeFinding, CodeIndex, CodeQuery, IndexBuild, QueryKind, ReferenceQuery, TextMatch};
+use loggia_index::{FileIndex, IndexSettings};
+use loggia_tree::{Root, RootSettings};
+use tempfile::TempDir;
+
+/// A workspace.
+pub(crate) struct House {
+    pub(crate) files: TempDir,
+    pub(crate) data: TempDir,
+}
+
+impl House {
+    /// A workspace with files.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let house = Self { files: TempDir::new().unwrap(), data: TempDir::new().unwrap() };
+        files.iter().for_each(|(path, text)| house.write(path, text));
+        house
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.files.path().join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn remove(&self, path: &str) {
+        std::fs::remove_file(self.path(path)).unwrap();
+    }
+
+    pub(crate) fn settings(&self) -> IndexSettings {
+        settings(self.files.path(), self.data.path())
+    }
+
+    pub(crate) fn open(&self) -> FileIndex {
+        FileIndex::open(self.settings()).unwrap()
+    }
+
+    /// The index, built.
+    pub(crate) async fn built(&self) -> FileIndex {
+        let index = self.open();
+        index.build(IndexBuild::Rebuild).await.unwrap();
+        index
+    }
+}
+
+pub(crate) fn settings(files: &Path, data: &Path) -> IndexSettings {
+    let root = Arc::new(Root::open(files, RootSettings::default()).unwrap());
+    IndexSettings { threads: 2, settle: Duration::from_secs(3600), ..IndexSettings::new(data, root) }
+}
+
+/// A query for text.
+pub(crate) fn text(text: &str) -> CodeQuery {
+    CodeQuery::new(text, QueryKind::Text, 20)
+}
+
+pub(crate) fn phrase(text: &str) -> CodeQuery {
+    CodeQuery { matching: TextMatch::Phrase, ..CodeQuery::new(text, QueryKind::Text, 20) }
+}
+
+pub(crate) fn regex(text: &str) -> CodeQuery {
+    CodeQuery { matching: TextMatch::Regex, ..CodeQuery::new(text, QueryKind::Text, 20) }
+}
+
+pub(crate) fn symbols(text: &str) -> CodeQuery {
+    CodeQuery::new(text, QueryKind::Symbols, 20)
+}
+
+/// The findings as lines of `path:first-last name`.
+pub(crate) async fn found(index: &FileIndex, query: CodeQuery) -> String {
+    shown(&index.search(query).await.unwrap())
+}
+
+pub(crate) fn shown(findings: &[CodeFinding]) -> String {
+    let line = |found: &CodeFinding| {
+        let name = found.symbol.as_ref().map_or(String::new(), |name| format!(" {name}"));
+        format!("{}:{}-{}{name}", found.path, found.start_line, found.end_line)
+    };
+    findings.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The uses of a name as lines of `path:line kind text`.
+pub(crate) async fn used(index: &FileIndex, name: &str) -> String {
+    let query = ReferenceQuery { name: name.to_owned(), limit: 100, paths: Vec::new() };
+    let found = index.references(query).await.unwrap();
+    let lines = found.iter().map(|used| format!("{}:{} {:?} {}", used.path, used.line, used.kind, used.text));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The skipped files as lines of `path: reason`.
+pub(crate) fn skipped(index: &FileIndex) -> String {
+    let skipped = index.skipped(1000);
+    let lines = skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason));
+    lines.collect::<Vec<_>>().join("\n")
+}

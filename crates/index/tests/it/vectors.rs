@@ -1,0 +1,128 @@
+//! Vectors: made in the background, the changed first, kept, and done without when they cannot be made.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use loggia_domain::{
+    BoxFuture, CodeContext, CodeIndex, CodeQuery, CodeQuestion, Embedder, IndexBuild, IndexError, QueryKind,
+};
+use loggia_index::{FileIndex, IndexSettings};
+
+use crate::support::{House, shown};
+
+/// Knows that some words mean the same.
+#[derive(Default)]
+struct Meanings {
+    batches: Mutex<Vec<Vec<String>>>,
+    fails: AtomicBool,
+    asked: AtomicUsize,
+}
+
+const MEANINGS: [&[&str]; 4] = [
+    &["car", "vehicle", "automobile"],
+    &["fruit", "apple", "pear"],
+    &["river", "brook", "stream"],
+    &["fn", "pub"],
+];
+
+impl Embedder for Meanings {
+    fn dimensions(&self) -> usize {
+        MEANINGS.len()
+    }
+
+    fn identity(&self) -> String {
+        "meanings".to_owned()
+    }
+
+    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, IndexError>> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        if self.fails.load(Ordering::Relaxed) {
+            return Box::pin(async { Err(IndexError::Unavailable("the embedder is away".to_owned())) });
+        }
+        let count =
+            |text: &str, words: &[&str]| words.iter().map(|word| text.matches(word).count()).sum::<usize>();
+        let vectors =
+            texts.iter().map(|text| MEANINGS.iter().map(|words| count(text, words) as f32 + 0.01).collect());
+        let vectors = vectors.collect();
+        self.batches.lock().unwrap().push(texts);
+        Box::pin(async { Ok(vectors) })
+    }
+}
+
+fn open(house: &House, meanings: &Arc<Meanings>) -> FileIndex {
+    let embedder = Some(Arc::clone(meanings) as Arc<dyn Embedder>);
+    FileIndex::open(IndexSettings { embedder, ..house.settings() }).unwrap()
+}
+
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < patience, "{what}");
+        // Vectors are made on a thread of their own, which tells nobody.
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+fn house() -> House {
+    House::with(&[
+        ("a.rs", "/// The automobile.\npub fn drive() {}\n"),
+        ("b.rs", "/// The pear.\npub fn eat() {}\n"),
+        ("c.rs", "/// The brook.\npub fn swim() {}\n"),
+    ])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pieces_are_found_by_what_they_mean() {
+    let house = house();
+    let meanings = Arc::new(Meanings::default());
+    let index = open(&house, &meanings);
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    until("vectors", || index.details().vectors == Some(3)).await;
+    let found = index.search(CodeQuery::new("vehicle", QueryKind::Vectors, 1)).await.unwrap();
+    assert_eq!(shown(&found), "a.rs:1-2 drive");
+    // No word of the question is in the file.
+    let question =
+        CodeQuestion { text: "stream".to_owned(), context: CodeContext::default(), limit: 1, budget: 1000 };
+    let retrieved = index.retrieve(question).await.unwrap();
+    assert_eq!(shown(&retrieved.findings), "c.rs:1-2 swim");
+    assert!(meanings.batches.lock().unwrap().iter().all(|batch| batch.len() <= 8));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vectors_are_kept_and_only_what_changed_is_embedded_again() {
+    let house = house();
+    let meanings = Arc::new(Meanings::default());
+    let index = open(&house, &meanings);
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    until("vectors", || index.details().vectors == Some(3)).await;
+    drop(index);
+    let again = Arc::new(Meanings::default());
+    let index = open(&house, &again);
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    house.write("b.rs", "/// The apple of an automobile.\npub fn eat() {}\n");
+    index.changed(vec!["b.rs".to_owned()]).await.unwrap();
+    until("the change", || !again.batches.lock().unwrap().is_empty()).await;
+    until("its vector", || index.details().vectors == Some(4)).await;
+    let batches = again.batches.lock().unwrap().clone();
+    assert_eq!(batches.len(), 1, "{batches:?}");
+    assert!(batches[0].len() == 1 && batches[0][0].contains("apple"), "{batches:?}");
+    // The old piece is not there any more, though its vector is.
+    let found = index.search(CodeQuery::new("pear", QueryKind::Vectors, 10)).await.unwrap();
+    assert_eq!(found.iter().filter(|found| found.path == "b.rs").count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_embedder_that_is_away_is_told_and_done_without() {
+    let house = house();
+    let meanings = Arc::new(Meanings::default());
+    meanings.fails.store(true, Ordering::Relaxed);
+    let index = open(&house, &meanings);
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    until("a failure", || !index.details().notes.is_empty()).await;
+    assert_eq!(index.details().vectors, Some(0));
+    let error = index.search(CodeQuery::new("pear", QueryKind::Vectors, 3)).await.unwrap_err();
+    assert_eq!(error, IndexError::Unavailable("the embedder is away".to_owned()));
+    let fused = index.search(CodeQuery::new("pear", QueryKind::Fused, 3)).await.unwrap();
+    assert_eq!(shown(&fused), "b.rs:1-2 eat");
+}
