@@ -7,7 +7,7 @@
 //! Invariant: silence counts only while the plugin waits for nothing of ours. Whoever uses the run may be slow; what waits
 //! for them is no more than [`MAX_RUN`], and the plugin does not feel it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -285,6 +285,10 @@ impl Driver {
     }
 
     fn hear(&mut self, event: StreamEvent) -> Result<bool, CallFault> {
+        let wanted = match &event {
+            StreamEvent::ToolUse(call) => Some(call.id.clone()),
+            _ => None,
+        };
         let part = match heard::read(event) {
             Heard::Part(part) => part,
             Heard::Failure(message) => {
@@ -298,11 +302,10 @@ impl Driver {
         if self.said > MAX_RUN {
             return Err(CallFault::TooMuch(MAX_RUN));
         }
-        match &part {
-            AgentPart::Call(call) => self.open.add(&call.id),
-            AgentPart::Usage(_) => self.told_usage = true,
-            _ => {}
+        if let Some(call) = wanted {
+            self.open.add(call);
         }
+        self.told_usage |= matches!(part, AgentPart::Usage(_));
         match part {
             AgentPart::Text(text) => {
                 let found = self.fences.push(&text);
@@ -362,23 +365,23 @@ impl Driver {
     }
 }
 
-/// Calls of an agent that nobody has answered.
+/// Calls of an agent that nobody has answered, and how the agent wrote their names.
 #[derive(Debug, Default)]
 struct OpenCalls {
-    ids: Mutex<HashSet<String>>,
+    ids: Mutex<HashMap<String, ToolUseId>>,
     given: Notify,
 }
 
 impl OpenCalls {
-    fn ids(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn ids(&self) -> MutexGuard<'_, HashMap<String, ToolUseId>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, id: &str) {
-        self.ids().insert(id.to_owned());
+    fn add(&self, id: ToolUseId) {
+        self.ids().insert(id.to_string(), id);
     }
 
-    fn remove(&self, id: &str) -> bool {
+    fn remove(&self, id: &str) -> Option<ToolUseId> {
         let known = self.ids().remove(id);
         self.given.notify_one();
         known
@@ -406,10 +409,10 @@ impl CallResults for Results {
             let stderr = self.stderr.lines();
             GuestError::from(self.plugin.fail("agent.tool_result", fault, stderr))
         };
-        if !self.open.remove(call) {
+        let Some(tool_id) = self.open.remove(call) else {
             return Err(fail(Fault::NotSent(format!("it waits for no call `{call}`"))));
-        }
-        let params = AgentToolResultParams { tool_id: ToolUseId(call.to_owned()), result };
+        };
+        let params = AgentToolResultParams { tool_id, result };
         match self.peer.call::<AgentToolResult>(&params).now_or_never() {
             None | Some(Ok(_)) => Ok(()),
             Some(Err(error)) => Err(fail(Fault::NotSent(error.to_string()))),

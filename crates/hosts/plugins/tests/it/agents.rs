@@ -144,6 +144,18 @@ async fn a_tool_is_called_and_its_result_handed_back_during_the_run() {
 }
 
 #[tokio::test]
+async fn a_call_with_a_number_for_its_name_is_answered_with_that_number() {
+    let one = One::new("agent", &["tools", "counting"]);
+    let mut run = one.agent().run(request("go")).await.unwrap();
+    let first = run.parts.next().await.unwrap().unwrap();
+    assert_eq!(line(&first), r#"call 7 list_directory {"path":"."}"#);
+    run.results.give("7", "a.py".to_owned()).unwrap();
+    assert_eq!(all(run).await, (vec!["text 7: a.py".to_owned()], None));
+    assert_eq!(one.params("agent.tool_result"), r#"{"tool_id":7,"result":"a.py"}"#);
+    one.host.stop().await;
+}
+
+#[tokio::test]
 async fn an_agent_that_reads_nothing_during_its_run_is_not_harmed_by_results() {
     let one = One::new("agent", &["deaf", "code:agent.tool_result:-32601"]);
     for round in 1..=2 {
