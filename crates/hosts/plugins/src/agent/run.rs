@@ -25,12 +25,13 @@ use tokio::time::{Instant, sleep_until};
 
 use super::fences::Fences;
 use super::heard::{self, Heard};
+use super::own::OwnRun;
 use crate::context::Context;
 use crate::error::{Fault, PluginError};
 use crate::plugin::{Held, Plugin};
 use crate::process::{CallFault, Process};
 
-const METHOD: &str = "agent.run";
+pub(super) const METHOD: &str = "agent.run";
 
 /// Heaps of parts on their way to whoever uses the run. What comes while one waits makes up the next.
 const HEAPS: usize = 1;
@@ -74,12 +75,7 @@ pub(super) async fn begin(
     let (lease, own) = if variables.is_empty() {
         (Lease::Shared(plugin.hold(METHOD).await?), None)
     } else {
-        // Noted before it begins, so that whoever takes trust back in the meantime finds it.
-        let own = OwnRun::of(plugin);
-        let process = plugin.begin(METHOD, variables).await?.0;
-        if !plugin.is_trusted() {
-            return Err(plugin.fail(METHOD, Fault::Untrusted, Vec::new()));
-        }
+        let (process, own) = OwnRun::begin(plugin, variables).await?;
         (Lease::Own(Box::new(process)), Some(own))
     };
     let Some((peer, stderr)) =
@@ -125,22 +121,6 @@ struct Driver {
     /// What the plugin said went wrong.
     complaint: Option<String>,
     _own: Option<OwnRun>,
-}
-
-/// Notes that a plugin has a run in a process of its own, as long as this is there.
-struct OwnRun(Plugin);
-
-impl OwnRun {
-    fn of(plugin: &Plugin) -> Self {
-        plugin.known().own_runs += 1;
-        Self(plugin.clone())
-    }
-}
-
-impl Drop for OwnRun {
-    fn drop(&mut self) {
-        self.0.known().own_runs -= 1;
-    }
 }
 
 /// How a run ended.

@@ -87,7 +87,8 @@ impl<'a> Session<'a> {
         self.keep(talk, &heard.answer).await;
         match told {
             None => {
-                let is_object = matches!(&heard.answer, Answer::Result(result) if result.get().starts_with('{'));
+                let is_object =
+                    matches!(&heard.answer, Answer::Result(result) if result.get().starts_with('{'));
                 let odd = || noted("an object", heard.answer.words());
                 self.tell(name, heard.took, if is_object { Outcome::Passed } else { odd() });
                 match heard.answer {

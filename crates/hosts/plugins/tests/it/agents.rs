@@ -322,3 +322,18 @@ async fn a_run_with_variables_of_its_own_has_a_process_of_its_own() {
     assert_eq!(parts, [format!("text nothing {kept}")]);
     one.host.stop().await;
 }
+
+#[tokio::test]
+async fn whether_an_agent_can_work_is_asked_with_the_variables_of_its_run() {
+    let one = One::new("agent", &["environment", "needs-key"]);
+    let agent = one.agent();
+    let error = agent.ready().await.unwrap_err();
+    let expected = "plugin `one`, `agent.available`: it failed: RUN_KEY is not set";
+    assert_eq!(error, GuestError::Failed(expected.to_owned()));
+    let with =
+        |name: &str| AgentRequest { environment: vec![(name.to_owned(), "k".to_owned())], ..request("go") };
+    assert_eq!(agent.run(with("OTHER")).await.unwrap_err(), GuestError::Failed(expected.to_owned()));
+    let (parts, error) = all(agent.run(with("RUN_KEY")).await.unwrap()).await;
+    assert!(parts[0].starts_with("text k ") && error.is_none(), "{parts:?} {error:?}");
+    one.host.stop().await;
+}

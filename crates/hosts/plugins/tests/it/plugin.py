@@ -110,6 +110,8 @@ def agent(method, params):
     if method == "agent.init":
         return {"name": "openai", "model": params["config"].get("model", "gpt-4"), "capabilities": ["streaming"]}
     if method == "agent.available":
+        if habit("needs-key") and "RUN_KEY" not in os.environ:
+            return {"available": False, "reason": "RUN_KEY is not set"}
         return {"available": False, "reason": "API key not set"} if habit("unavailable") else {"available": True}
     if method == "agent.run":
         return run(params)

@@ -1,6 +1,8 @@
 //! Workflow plugins: what they add, what guards say, what effects do.
 
-use loggia_domain::{GuestError, JsonText, Occasion, StepMoment, StepPlace, Verdict, WorkItem, WorkflowParts};
+use loggia_domain::{
+    GuestError, JsonText, Occasion, StepMoment, StepPlace, Verdict, WorkItem, WorkflowParts,
+};
 use loggia_plugins::{Limits, Scope};
 
 use crate::support::{One, SHORT, manifest};
