@@ -16,7 +16,7 @@ pub use workflow::{
 
 use std::sync::Arc;
 
-use crate::{BoxFuture, TaskAgents, Workspace};
+use crate::{BoxFuture, TaskAgents, TaskNames, Workspace};
 
 /// Finds the guests of workspaces. Finding starts none of them.
 pub trait GuestFinder: Send + Sync + 'static {
@@ -39,6 +39,8 @@ pub struct Guests {
     pub barred_providers: Vec<BarredProvider>,
     /// Those of the agents that the workspace's own files name for the steps of tasks.
     pub named: TaskAgents,
+    /// How the workspace's own files call what belongs to tasks.
+    pub names: TaskNames,
 }
 
 /// An agent that is there and may not run.
@@ -70,6 +72,7 @@ impl std::fmt::Debug for Guests {
             .field("barred", &self.barred)
             .field("barred_providers", &self.barred_providers)
             .field("named", &self.named)
+            .field("names", &self.names)
             .finish()
     }
 }

@@ -97,7 +97,7 @@ pub use session::{Budget, Seq, SessionSummary};
 pub use store::{BlobError, BoxFuture, Page, RunningReply, SessionQuery, Store, StoreError};
 pub use task::{
     CheckResult, Delivery, EffectResult, GuardWord, StepEnd, TaskAgents, TaskBranch, TaskCommit, TaskEvent,
-    TaskId, TaskIdError, TaskQuestion, TaskStart,
+    TaskId, TaskIdError, TaskNames, TaskQuestion, TaskStart,
 };
 pub use time::Timestamp;
 pub use tool::{

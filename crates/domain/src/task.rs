@@ -222,6 +222,29 @@ pub struct TaskBranch {
     pub tree: Option<PathBuf>,
 }
 
+/// How what belongs to tasks is called, as far as somebody says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TaskNames {
+    /// The scheme of references that have none and that no provider claims.
+    pub scheme: Option<String>,
+    /// How branches are called: words `{key}` `{task_id}` `{type}` `{slug}` `{title}` are put in.
+    pub branch: Option<String>,
+    /// What commits begin with; the same words.
+    pub commit_prefix: Option<String>,
+}
+
+impl TaskNames {
+    /// What these say, and where they say nothing, what the others say.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self {
+            scheme: self.scheme.or(others.scheme),
+            branch: self.branch.or(others.branch),
+            commit_prefix: self.commit_prefix.or(others.commit_prefix),
+        }
+    }
+}
+
 /// Which agents do the work of a task; each is a model's name, or `plugin:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskAgents {

@@ -81,7 +81,8 @@ def answer(method, params):
     if method == "agent.init":
         return {"name": "helper", "model": "none", "capabilities": ["streaming", "tool_use"]}
     if method == "agent.available":
-        return {"available": True}
+        needs_key = os.path.exists("needs-key") and "RUN_KEY" not in os.environ
+        return {"available": False, "reason": "there is no key"} if needs_key else {"available": True}
     if method == "agent.run":
         return run(params)
     return {}

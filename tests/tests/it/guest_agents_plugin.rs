@@ -53,6 +53,7 @@ impl Hosted {
                 places: vec![Place { directory: home.path().to_owned(), scope: Scope::Global }],
                 enabled: vec!["talker".to_owned()],
                 config: Default::default(),
+                agents: Default::default(),
                 environment: vec![("PATH".into(), std::env::var_os("PATH").unwrap())],
                 // A busy machine starts Python slowly.
                 limits: Limits { init: PATIENCE, question: PATIENCE, ..Limits::default() },
@@ -72,7 +73,7 @@ impl Hosted {
         files.iter().fold(world, |world, (path, content)| world.file(path, *content)).start("").await
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.home.path().join("talker").join(name)
     }
 }

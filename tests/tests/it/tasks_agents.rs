@@ -88,3 +88,22 @@ async fn variables_of_a_tasks_file_reach_the_agent_where_the_workspace_is_truste
     assert_eq!(said(1, &view), format!("I was asked for {} in planning with k1", view.id));
     hosted.plugins.stop().await;
 }
+
+#[tokio::test]
+async fn a_key_among_a_tasks_variables_is_there_when_the_agent_is_asked_whether_it_can_work() {
+    let hosted = Hosted::new();
+    std::fs::write(hosted.file("needs-key"), "").unwrap();
+    let mut own = item("42", "Fix login bug", "");
+    own.more = JsonText(r#"{"agent":"helper","agent_env":{"RUN_KEY":"k1"}}"#.to_owned());
+    let provider = Arc::new(PretendProvider::new("file").item(own));
+    let world = world().source(provider).guests(hosted.finder()).start("").await;
+    let tasks = world.engine.tasks();
+    let here = StartTask { place: TaskPlace::Here, ..request(&world) };
+    let view = tasks.start(here, alice()).await.unwrap();
+    let refused = plan(&tasks, view.id).await.unwrap_err().to_string();
+    assert!(refused.contains("there is no key"), "{refused}");
+    world.engine.set_trusted(world.root(), true).unwrap();
+    let view = plan(&tasks, view.id).await.unwrap();
+    assert!(view.task.specifications[0].contains("in planning with k1"), "{:?}", view.task.specifications);
+    hosted.plugins.stop().await;
+}

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::{BarredProvider, BoxFuture, GuestError, GuestFinder, Guests, WorkQuery, Workspace};
+use loggia_domain::{
+    BarredProvider, BoxFuture, GuestError, GuestFinder, Guests, TaskNames, TaskStart, WorkQuery, Workspace,
+};
 use loggia_engine::tasks::{StartTask, TaskPlace};
 use loggia_plugins::{HostSettings, Limits, Place, Plugins, Scope};
 use loggia_tests::{PretendGuests, PretendProvider, item};
@@ -14,7 +16,7 @@ use loggia_wire::child::Keeper;
 use tempfile::TempDir;
 use tokio::sync::Barrier;
 
-use crate::tasks::{alice, request};
+use crate::tasks::{alice, in_repository, request};
 use crate::{KEEPER, world};
 
 const LINK: &str = include_str!("../../../crates/hosts/plugins/tests/it/link.py");
@@ -58,6 +60,7 @@ impl Hosted {
                 places: vec![Place { directory: home.path().to_owned(), scope: Scope::Global }],
                 enabled: all.iter().map(|one| one.0.to_owned()).collect(),
                 config: Default::default(),
+                agents: Default::default(),
                 environment: vec![("PATH".into(), std::env::var_os("PATH").unwrap())],
                 limits: Limits { init: PATIENCE, question: PATIENCE, ..Limits::default() },
                 trust: Arc::new(|_| true),
@@ -154,6 +157,42 @@ async fn a_scheme_of_a_plugin_that_may_not_run_is_told_with_what_lets_it() {
     assert!(refused.hint().unwrap().contains("`loggia plugin list`"));
     let refused = tasks.browse(request(&world).workspace, "qk", Default::default()).await.unwrap_err();
     assert!(refused.to_string().contains("the plugin `quick` has it"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_workspaces_own_files_say_how_things_are_called_unless_the_request_does() {
+    let word = |word: &str| Some(word.to_owned());
+    let names =
+        TaskNames { scheme: word("jira"), branch: word("work/{slug}"), commit_prefix: word("<{key}>") };
+    let guests = |names| Arc::new(PretendGuests(Guests { names, ..Guests::default() }));
+    let jira = PretendProvider::new("jira").item(item("42", "Fix login bug", ""));
+    let world = in_repository().source(Arc::new(jira)).guests(guests(names)).start("").await;
+    let tasks = world.engine.tasks();
+    let bare = || StartTask { reference: "42".to_owned(), ..request(&world) };
+    let view = tasks.start(bare(), alice()).await.unwrap();
+    let begun = &view.task.start;
+    let branch = |begun: &TaskStart| begun.branch.as_ref().unwrap().name.clone();
+    assert_eq!((begun.provider.as_str(), branch(begun).as_str()), ("jira", "work/fix-login-bug"));
+    assert_eq!(begun.commit_prefix, "<42>");
+    tasks.abandon(view.id, Default::default(), alice()).await.unwrap();
+    let said = StartTask { branch_pattern: word("mine"), commit_prefix: word(""), ..bare() };
+    let begun = tasks.start(said, alice()).await.unwrap().task.start.clone();
+    assert_eq!((branch(&begun).as_str(), begun.commit_prefix.as_str()), ("mine", ""));
+}
+
+#[tokio::test]
+async fn a_reference_without_a_scheme_whose_usual_provider_is_not_there_says_so() {
+    let names = TaskNames { scheme: Some("qk".to_owned()), ..TaskNames::default() };
+    let why = "it is not enabled here".to_owned();
+    let quick = BarredProvider { plugin: "quick".to_owned(), schemes: vec!["qk".to_owned()], why };
+    let guests = Guests { names, barred_providers: vec![quick], ..Guests::default() };
+    let world = in_repository().guests(Arc::new(PretendGuests(guests))).start("").await;
+    let start = StartTask { reference: "42".to_owned(), ..request(&world) };
+    let refused = world.engine.tasks().start(start, alice()).await.unwrap_err();
+    let expected = "`42` has no scheme, and nobody knows `qk:`, which is set for such; there are `file:`; \
+                    the plugin `quick` has it and may not run: it is not enabled here";
+    assert_eq!(refused.to_string(), expected);
+    assert_eq!(refused.hint().unwrap(), "do that, and start the task again");
 }
 
 #[tokio::test]

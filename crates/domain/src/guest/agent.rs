@@ -12,7 +12,8 @@ pub trait AgentBackend: Send + Sync + 'static {
     /// What people call it.
     fn name(&self) -> String;
 
-    /// Whether it can work now; if not, why.
+    /// Whether it can work now; if not, why. Not asked for work that has variables of its own: whether it can work with
+    /// these, it finds out when it begins.
     fn ready(&self) -> BoxFuture<'_, Result<(), GuestError>>;
 
     /// Lets it work.

@@ -94,9 +94,21 @@ pub enum TaskError {
         /// Who is there and may not run.
         barred: Vec<BarredProvider>,
     },
-    /// Nobody takes the reference.
-    #[error("nothing brings tasks from `{0}`")]
-    NoProvider(String),
+    /// Nobody takes a reference without a scheme.
+    #[error(
+        "`{reference}` has no scheme, and nobody knows `{scheme}:`, which is set for such; there are {}{}",
+        .known.join(", "), barred_words(.scheme, .barred)
+    )]
+    NoProvider {
+        /// The reference.
+        reference: String,
+        /// The scheme of references that have none.
+        scheme: String,
+        /// Schemes that somebody knows.
+        known: Vec<String>,
+        /// Who is there and may not run.
+        barred: Vec<BarredProvider>,
+    },
     /// The provider cannot do that.
     #[error("the provider `{provider}` cannot {what}")]
     ProviderCannot {
@@ -187,10 +199,12 @@ impl TaskError {
                 "`loggia task finish` or `loggia task abandon` ends it; `--place worktree` gives the new one a tree of its own"
                     .to_owned()
             }
-            Self::UnknownScheme { scheme, barred, .. } if has_scheme(scheme, barred).is_some() => {
+            Self::UnknownScheme { scheme, barred, .. } | Self::NoProvider { scheme, barred, .. }
+                if has_scheme(scheme, barred).is_some() =>
+            {
                 "do that, and start the task again".to_owned()
             }
-            Self::UnknownScheme { .. } => "write it as `SCHEME:REST`, as in `file:tasks/login.md`; `loggia plugin list` tells which \
+            Self::UnknownScheme { .. } | Self::NoProvider { .. } => "write it as `SCHEME:REST`, as in `file:tasks/login.md`; `loggia plugin list` tells which \
                  plugins bring tasks"
                 .to_owned(),
             Self::ProviderCannot { what: LIST, .. } => {

@@ -300,7 +300,7 @@ impl Driver {
 
     async fn proposer(&self, task: &Task) -> Result<Arc<dyn TaskProvider>, TaskError> {
         let tasks = Tasks { engine: self.engine.clone() };
-        let (providers, _) = tasks.providers(&self.home).await?;
+        let providers = tasks.sources(&self.home).await?.providers;
         let name = task.start.provider.clone();
         let found = providers.into_iter().map(|found| found.provider).find(|found| found.name() == name);
         // Before anything is sent anywhere: one that has not been started yet may say only then what it can do.

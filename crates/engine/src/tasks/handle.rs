@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use loggia_domain::{
-    Actor, BarredProvider, EventBody, GuardWord, Guests, JsonText, Page, ProviderAbility, Role, SessionId,
-    StoreError, TaskEvent, TaskId, WorkItem, WorkQuery, Workspace, WorkspaceId,
+    Actor, EventBody, GuardWord, Guests, JsonText, Page, ProviderAbility, Role, SessionId, StoreError,
+    TaskEvent, TaskId, WorkItem, WorkQuery, Workspace, WorkspaceId,
 };
 use tokio::sync::OwnedMutexGuard;
 
@@ -15,7 +15,7 @@ use super::driver::{self, Driver};
 use super::error::{LIST, TaskError};
 use super::fold::{GuardName, Task};
 use super::line::{IMPLEMENTING, Line, PLANNING, REVIEWING};
-use super::reference::{self, Provider};
+use super::reference::{self, Provider, Sources};
 use super::render::Company;
 use super::request::{
     AbandonTask, AutoTask, FinishTask, StartTask, StepRequest, TaskRun, TaskView, Uncommitted,
@@ -125,7 +125,7 @@ impl Tasks {
         query: WorkQuery,
     ) -> Result<Page<WorkItem>, TaskError> {
         let workspace = self.engine.workspace(workspace).await?;
-        let (providers, barred) = self.providers(&workspace).await?;
+        let Sources { providers, barred, .. } = self.sources(&workspace).await?;
         let has = |provider: &&Provider| provider.provider.schemes().iter().any(|known| known == scheme);
         let found = providers.iter().find(has).map(|found| Arc::clone(&found.provider));
         let found = found.ok_or_else(|| reference::unknown(scheme, &providers, &barred))?;
@@ -441,18 +441,14 @@ impl Tasks {
         found.ok_or(TaskError::NotFound(id))
     }
 
-    /// Where tasks of a workspace may come from: guests first, so that they may take our own schemes; and who is there
-    /// and may not run.
-    pub(super) async fn providers(
-        &self,
-        workspace: &Workspace,
-    ) -> Result<(Vec<Provider>, Vec<BarredProvider>), TaskError> {
+    /// Where tasks of a workspace may come from.
+    pub(super) async fn sources(&self, workspace: &Workspace) -> Result<Sources, TaskError> {
         let parts = &self.engine.shared.parts;
-        let Guests { providers: guests, barred_providers, .. } =
+        let Guests { providers: guests, barred_providers: barred, names, .. } =
             parts.guests.guests(workspace.clone()).await?;
         let guests = guests.into_iter().map(|provider| Provider { provider, is_own: false });
         let own = (parts.sources)(workspace).into_iter().map(|provider| Provider { provider, is_own: true });
-        Ok((guests.chain(own).collect(), barred_providers))
+        Ok(Sources { providers: guests.chain(own).collect(), barred, names })
     }
 
     /// The task with the same reference that is under way in a workspace.

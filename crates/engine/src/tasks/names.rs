@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use loggia_domain::{TaskId, WorkItem};
 
+/// The scheme of references that have none, unless somebody says otherwise.
+pub const SCHEME: &str = "file";
 /// How branches are called unless somebody says otherwise.
 pub const BRANCH_PATTERN: &str = "{type}/{key}--{slug}";
 /// What commits begin with unless somebody says otherwise.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use loggia_domain::{BarredProvider, GuestError, ProviderAbility, TaskProvider, WorkItem};
+use loggia_domain::{BarredProvider, GuestError, ProviderAbility, TaskNames, TaskProvider, WorkItem};
 
 use super::error::TaskError;
 
@@ -15,6 +15,15 @@ use super::error::TaskError;
 pub(super) struct Provider {
     pub(super) provider: Arc<dyn TaskProvider>,
     pub(super) is_own: bool,
+}
+
+/// Where tasks of a workspace may come from, and what its own files say about tasks.
+pub(super) struct Sources {
+    /// Guests first, so that they may take our own schemes.
+    pub(super) providers: Vec<Provider>,
+    /// Who is there and may not run.
+    pub(super) barred: Vec<BarredProvider>,
+    pub(super) names: TaskNames,
 }
 
 /// What a reference means.
@@ -67,12 +76,23 @@ pub(super) async fn provider_of(
         return Err(unknown(scheme, providers, barred));
     }
     let found = providers.iter().find(|provider| has(provider, default));
-    let found = found.ok_or_else(|| TaskError::NoProvider(reference.to_owned()))?;
+    let found = found.ok_or_else(|| TaskError::NoProvider {
+        reference: reference.to_owned(),
+        scheme: default.to_owned(),
+        known: known(providers),
+        barred: barred.to_vec(),
+    })?;
     Ok((found.clone(), format!("{default}:{reference}")))
 }
 
 /// What is said of a scheme that nobody has.
 pub(super) fn unknown(scheme: &str, providers: &[Provider], barred: &[BarredProvider]) -> TaskError {
+    let known = known(providers);
+    TaskError::UnknownScheme { scheme: scheme.to_owned(), known, barred: barred.to_vec() }
+}
+
+/// The schemes that somebody has, as people write them.
+fn known(providers: &[Provider]) -> Vec<String> {
     let mut known: Vec<String> = Vec::new();
     for scheme in providers.iter().flat_map(|provider| provider.provider.schemes()) {
         let scheme = format!("`{scheme}:`");
@@ -80,7 +100,7 @@ pub(super) fn unknown(scheme: &str, providers: &[Provider], barred: &[BarredProv
             known.push(scheme);
         }
     }
-    TaskError::UnknownScheme { scheme: scheme.to_owned(), known, barred: barred.to_vec() }
+    known
 }
 
 /// Fetches what a reference means.

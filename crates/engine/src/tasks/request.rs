@@ -2,23 +2,18 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{Budget, Preset, SessionId, TaskAgents, TaskId, WorkspaceId};
+use loggia_domain::{Budget, Preset, SessionId, TaskAgents, TaskId, TaskNames, WorkspaceId};
 use tokio::task::JoinHandle;
 
 use super::error::TaskError;
 use super::fold::Task;
 use super::machine::TaskPhase;
-use super::names;
 
 /// How tasks go, as whoever starts an engine decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskSettings {
-    /// The scheme of references that have none and that no provider claims.
-    pub default_scheme: String,
-    /// How branches are called: words `{key}` `{task_id}` `{type}` `{slug}` `{title}` are put in.
-    pub branch_pattern: String,
-    /// What commits begin with; the same words.
-    pub commit_prefix: String,
+    /// How what belongs to them is called. Where nobody says, a workspace's own files do, and else [`names`](super::names).
+    pub names: TaskNames,
     /// Which agents do the work, unless a task says otherwise.
     pub agents: TaskAgents,
     /// The target of the workspace's `Makefile` that the work must pass before its end.
@@ -30,9 +25,7 @@ pub struct TaskSettings {
 impl Default for TaskSettings {
     fn default() -> Self {
         Self {
-            default_scheme: "file".to_owned(),
-            branch_pattern: names::BRANCH_PATTERN.to_owned(),
-            commit_prefix: names::COMMIT_PREFIX.to_owned(),
+            names: TaskNames::default(),
             agents: TaskAgents::default(),
             quality_target: "quality".to_owned(),
             tries: 3,

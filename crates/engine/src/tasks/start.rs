@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use loggia_domain::{
     Actor, EventBody, NewEvent, Occasion, RepositoryError, SessionId, Standing, StepEnd, TaskBranch,
-    TaskEvent, TaskId, TaskStart, Timestamp, Workspace,
+    TaskEvent, TaskId, TaskNames, TaskStart, Timestamp, Workspace,
 };
 
 use super::driver::Driver;
@@ -16,7 +16,7 @@ use super::hooks::Workflow;
 use super::line::START;
 use super::machine::TaskPhase;
 use super::names::{self, Words};
-use super::reference::{self, Found};
+use super::reference::{self, Found, Sources};
 use super::request::{StartTask, TaskPlace, TaskView};
 use super::tree::{self, NewTree};
 use super::{Tasks, agents};
@@ -45,15 +45,16 @@ pub(super) async fn start(tasks: &Tasks, request: StartTask, by: Actor) -> Resul
     if reference.is_empty() || reference.len() > MAX_REFERENCE {
         return Err(TaskError::Bad(format!("a reference has 1 to {MAX_REFERENCE} bytes")));
     }
-    let (providers, barred) = tasks.providers(&home).await?;
-    let default = &engine.shared.settings.tasks.default_scheme;
+    let Sources { providers, barred, names: of_workspace } = tasks.sources(&home).await?;
+    let called = engine.shared.settings.tasks.names.clone().or(of_workspace);
+    let default = called.scheme.as_deref().unwrap_or(names::SCHEME);
     let found = reference::fetch(&providers, reference, &barred, default).await?;
     let notice = found.notice.clone();
     let held = engine.shared.desk.nobody_starts().await;
     tree::clear(engine).await;
     let session = free_session(tasks).await?;
     let id = TaskId::of(session);
-    let (begun, new_tree) = begin(tasks, &request, &home, found, session, by.clone()).await?;
+    let (begun, new_tree) = begin(tasks, &request, &home, found, called, session, by.clone()).await?;
     let workspace = match &new_tree {
         Some(new) => tree::make(engine, &home, session, new).await?,
         None => home.clone(),
@@ -96,10 +97,10 @@ async fn begin(
     request: &StartTask,
     home: &Workspace,
     found: Found,
+    called: TaskNames,
     session: SessionId,
     by: Actor,
 ) -> Result<(TaskStart, Option<NewTree>), TaskError> {
-    let settings = &tasks.engine.shared.settings.tasks;
     let Found { provider, key, mut item, mut source, notice: _ } = found;
     source.truncate(source.floor_char_boundary(MAX_SOURCE));
     if let Some(title) = request.title.as_deref().map(str::trim).filter(|title| !title.is_empty()) {
@@ -117,8 +118,10 @@ async fn begin(
         request.title.as_deref(),
         request.slug.as_deref(),
     );
-    let pattern = request.branch_pattern.as_ref().unwrap_or(&settings.branch_pattern);
-    let prefix = request.commit_prefix.as_ref().unwrap_or(&settings.commit_prefix);
+    let pattern = request.branch_pattern.clone().or(called.branch);
+    let pattern = pattern.as_deref().unwrap_or(names::BRANCH_PATTERN);
+    let prefix = request.commit_prefix.clone().or(called.commit_prefix);
+    let prefix = prefix.as_deref().unwrap_or(names::COMMIT_PREFIX);
     let name = words.branch(pattern);
     if name.is_empty() && request.place != TaskPlace::Here {
         return Err(TaskError::Bad(format!("`{pattern}` makes no branch's name of this task")));

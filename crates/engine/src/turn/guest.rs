@@ -112,7 +112,6 @@ impl Turn {
         let home_root = home.root.clone();
         let found = self.shared.agent(home, agent).await.map_err(|error| missing(error.to_string()))?;
         let refused = |error: GuestError| named(agent, failure(&error));
-        found.ready().await.map_err(refused)?;
         let request = self.informed_request(state, &ModelInfo::of_guest(agent)).await?;
         let only_reads = state.turn.as_ref().is_some_and(|turn| turn.instruction.restraint.reading_only);
         let offered: &[&str] = if only_reads { &READING } else { &OFFERED };
@@ -124,6 +123,9 @@ impl Turn {
         if !environment.is_empty() && !is_trusted(&self.shared, home_root).await {
             // What a workspace's own files say to programs counts only while somebody trusts them.
             environment.clear();
+        }
+        if environment.is_empty() {
+            found.ready().await.map_err(refused)?;
         }
         let asked = AgentRequest {
             text: prompt::render(&request.messages),

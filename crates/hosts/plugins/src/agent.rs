@@ -2,6 +2,7 @@
 
 mod fences;
 mod heard;
+mod own;
 mod run;
 mod tools;
 
@@ -10,6 +11,7 @@ use loggia_jsonrpc::Json;
 use loggia_protocol_mehrhof as wire;
 use loggia_protocol_mehrhof::AgentAvailable;
 
+use crate::aliases::merged;
 use crate::error::{Fault, PluginError};
 use crate::manifest::Role;
 use crate::plugin::{Plugin, Told};
@@ -31,6 +33,11 @@ impl GuestAgent {
         Some(Self { plugin, name })
     }
 
+    /// The agent in a plugin under another name.
+    pub(crate) fn called(plugin: Plugin, name: &str) -> Option<Self> {
+        Some(Self { name: name.to_owned(), ..Self::of(plugin)? })
+    }
+
     /// The plugin it is in.
     pub fn plugin(&self) -> &Plugin {
         &self.plugin
@@ -47,10 +54,7 @@ impl GuestAgent {
     async fn available(&self) -> Result<(), PluginError> {
         match self.plugin.call::<AgentAvailable>(&Default::default()).await {
             Ok(answer) if answer.available => Ok(()),
-            Ok(answer) => {
-                let reason = answer.why_not().unwrap_or("it does not say why").to_owned();
-                Err(self.plugin.complain("agent.available", Fault::Failed(reason)))
-            }
+            Ok(answer) => Err(self.plugin.complain("agent.available", own::not_available(&answer))),
             // It need not know the question.
             Err(PluginError { fault: Fault::Unsupported, .. }) => Ok(()),
             Err(error) => Err(error),
@@ -70,7 +74,9 @@ impl AgentBackend for GuestAgent {
     fn run(&self, request: AgentRequest) -> BoxFuture<'_, Result<AgentRun, GuestError>> {
         Box::pin(async move {
             let variables = request.environment.clone();
-            let params = params(request);
+            let known = self.plugin.variables().iter().cloned();
+            let environment = merged(known.chain(request.environment));
+            let params = params(AgentRequest { environment, ..request });
             Ok(run::begin(&self.plugin, params, &variables).await?)
         })
     }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::manifest::{Manifest, ManifestError};
+use crate::manifest::{Manifest, ManifestError, Role};
 
 /// Nobody has so many plugins in one directory; whoever points us at something else is not read to its end.
 const MAX_ENTRIES: usize = 1_000;
@@ -55,6 +55,14 @@ impl Found {
         match &self.manifest {
             Ok(manifest) => manifest.name.clone(),
             Err(_) => self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        }
+    }
+
+    /// What its agent is called, if it is one.
+    pub(crate) fn agent(&self) -> Option<&str> {
+        match self.manifest.as_ref().map(|manifest| &manifest.role) {
+            Ok(Role::Agent(role)) => Some(&role.name),
+            _ => None,
         }
     }
 }

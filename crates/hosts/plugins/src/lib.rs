@@ -15,6 +15,7 @@
 //! - what a plugin sends is bounded in size before it is kept.
 
 mod agent;
+mod aliases;
 mod check;
 mod context;
 mod discovery;
@@ -33,6 +34,7 @@ mod starters;
 mod workflow;
 
 pub use agent::GuestAgent;
+pub use aliases::{AgentAlias, AgentSettings};
 pub use check::{Case, CheckOptions, Outcome, Report, USUAL_PROMPT, check};
 pub use context::TrustQuestion;
 pub use discovery::{Found, Place, Scope, discover, usual_places};
@@ -43,7 +45,7 @@ pub use manifest::{
     AgentRole, Executable, Manifest, ManifestError, PluginKind, ProviderRole, Role, Variable, WorkflowRole,
 };
 pub use plugin::{Plugin, Sketch};
-pub use plugins::{HostSettings, Listing, PluginState, Plugins, ProbeError};
+pub use plugins::{AgentListing, HostSettings, Listing, PluginState, Plugins, ProbeError};
 pub use provider::GuestProvider;
 pub use settings::{PluginSettings, SettingsError, read_variables};
 pub use starters::{Language, Starter, StarterError, StarterFile};

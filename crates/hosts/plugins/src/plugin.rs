@@ -24,6 +24,7 @@ use loggia_protocol_mehrhof::{
 use loggia_wire::child::{RestartPolicy, Restarts};
 use tokio_util::sync::CancellationToken;
 
+use crate::aliases::{Variables, merged};
 use crate::context::Context;
 use crate::discovery::Scope;
 use crate::error::{Fault, PluginError};
@@ -48,6 +49,8 @@ struct Inner {
     directory: PathBuf,
     scope: Scope,
     config: Json,
+    /// Variables that its processes get besides the host's.
+    variables: Variables,
     context: Arc<Context>,
     /// It is not to be asked any more.
     closing: CancellationToken,
@@ -72,6 +75,7 @@ impl Plugin {
         directory: PathBuf,
         scope: Scope,
         config: Json,
+        variables: Variables,
         context: Arc<Context>,
     ) -> Self {
         // Starting is somebody's wish each time, so there is no pause; only an answer clears the record.
@@ -84,7 +88,15 @@ impl Plugin {
         let slot = Arc::new(tokio::sync::Mutex::new(Slot::new(restarts)));
         let known = Mutex::default();
         let closing = context.closing.child_token();
-        Self { inner: Arc::new(Inner { manifest, directory, scope, config, context, closing, slot, known }) }
+        let inner = Inner { manifest, directory, scope, config, variables, context, closing, slot, known };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The same program with other variables, in a process of its own.
+    pub(crate) fn with_variables(&self, variables: Variables) -> Self {
+        let Inner { manifest, directory, scope, config, context, .. } = &*self.inner;
+        let (config, context) = (config.clone(), Arc::clone(context));
+        Self::new(manifest.clone(), directory.clone(), *scope, config, variables, context)
     }
 
     /// What it is called.
@@ -105,6 +117,16 @@ impl Plugin {
     /// Whether this is another handle on the same plugin.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// Whether nothing is different but perhaps the variables.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let (own, other) = (&*self.inner, &*other.inner);
+        own.manifest == other.manifest
+            && own.directory == other.directory
+            && own.scope == other.scope
+            && own.config == other.config
+            && Arc::ptr_eq(&own.context, &other.context)
     }
 
     /// Whose it is.
@@ -203,9 +225,9 @@ impl Plugin {
         &self.inner.closing
     }
 
-    /// What it is handed when it starts.
-    pub(crate) fn config(&self) -> &Json {
-        &self.inner.config
+    /// Variables that its processes get besides the host's.
+    pub(crate) fn variables(&self) -> &[(String, String)] {
+        &self.inner.variables
     }
 
     pub(crate) fn context(&self) -> &Arc<Context> {
@@ -284,21 +306,24 @@ impl Plugin {
         })
     }
 
-    /// The host's environment, the manifest's defaults for what is not in it, and what is for one process alone.
+    /// The host's environment, the manifest's defaults for what is not in it, the plugin's own variables, and what is for
+    /// one process alone.
     fn environment(&self, variables: &[(String, String)]) -> Vec<(OsString, OsString)> {
         let context = self.context();
+        let own = merged(self.variables().iter().chain(variables).cloned());
+        let is_own = |name: &OsStr| own.iter().any(|(known, _)| known.as_str() == name);
         let defaults = self.inner.manifest.environment.iter().filter_map(|variable| {
-            let unset = context.variable(&variable.name).is_none();
-            variable.default.as_ref().filter(|_| unset).map(|default| (&variable.name, default))
+            let is_set = context.variable(&variable.name).is_some() || is_own(OsStr::new(&variable.name));
+            let default = variable.default.as_ref().filter(|_| !is_set)?;
+            Some((OsString::from(&variable.name), OsString::from(default)))
         });
         // What a workspace brings is under version control, and what Python would put beside it is nobody's work.
-        let quiet = (self.inner.scope == Scope::Project && context.variable(NO_BYTECODE).is_none())
+        let is_loud = context.variable(NO_BYTECODE).is_none() && !is_own(OsStr::new(NO_BYTECODE));
+        let quiet = (self.inner.scope == Scope::Project && is_loud)
             .then(|| (OsString::from(NO_BYTECODE), OsString::from("1")));
-        let own = |name: &OsString| variables.iter().any(|(known, _)| known.as_str() == name);
-        let inherited = context.environment.iter().filter(|(name, _)| !own(name)).cloned();
-        let own = variables.iter().map(|(name, value)| (name, value));
-        let added = defaults.chain(own).map(|(name, value)| (name.into(), value.into()));
-        inherited.chain(quiet).chain(added).collect()
+        let inherited = context.environment.iter().filter(|(name, _)| !is_own(name)).cloned();
+        let all: Vec<_> = inherited.chain(quiet).chain(defaults).collect();
+        all.into_iter().chain(own.into_iter().map(|(name, value)| (name.into(), value.into()))).collect()
     }
 }
 

@@ -2,6 +2,12 @@
 //!
 //! Invariant: making a host and listing its plugins starts no process.
 
+mod aliases;
+mod entry;
+
+pub use aliases::AgentListing;
+pub(crate) use entry::with_causes;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -16,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::GuestAgent;
+use crate::aliases::{AgentSettings, merged};
 use crate::context::{Context, TrustQuestion};
 use crate::discovery::{Found, Scope, discover};
 use crate::limits::Limits;
@@ -24,9 +31,8 @@ use crate::plugin::Plugin;
 use crate::provider::GuestProvider;
 use crate::workflow::GuestWorkflow;
 use crate::{Place, PluginError};
-
-/// Why a plugin of a workspace that nobody trusts may not run.
-const UNTRUSTED: &str = "its workspace is not trusted; `loggia trust` shows what would run, and lets it; `--trust` is for one run";
+use aliases::Alias;
+use entry::{Entry, Told};
 
 /// What a host is told.
 #[derive(Clone)]
@@ -37,6 +43,8 @@ pub struct HostSettings {
     pub enabled: Vec<String>,
     /// What each is handed when it starts.
     pub config: BTreeMap<String, Json>,
+    /// What agents get besides, and what else they are called.
+    pub agents: AgentSettings,
     /// The environment that plugins get: all of it, and nothing of ours besides.
     pub environment: Vec<(OsString, OsString)>,
     /// How long they may take.
@@ -50,20 +58,11 @@ pub struct HostSettings {
 pub struct Plugins {
     context: Arc<Context>,
     entries: Vec<Entry>,
+    aliases: Vec<Alias>,
+    /// What to mind that is no plugin's fault.
+    warnings: Vec<String>,
     /// Names that were to be enabled.
     wanted: Vec<String>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    name: String,
-    directory: PathBuf,
-    scope: Scope,
-    /// What can be run, or what is wrong.
-    plugin: Result<Plugin, String>,
-    /// Its place among those that are enabled.
-    rank: Option<usize>,
-    warnings: Vec<String>,
 }
 
 /// A plugin as people see it.
@@ -110,11 +109,12 @@ impl Plugins {
     /// Looks for plugins. Reads files, so it should not be called where others wait. What replaces what is settled here:
     /// whoever changes what is trusted looks again.
     pub fn find(keeper: Keeper, settings: HostSettings) -> Self {
-        let HostSettings { places, enabled, config, environment, limits, trust } = settings;
+        let HostSettings { places, enabled, config, agents, environment, limits, trust } = settings;
         let tasks = TaskTracker::new();
         let closing = CancellationToken::new();
         let context = Arc::new(Context { keeper, environment, limits, trust, tasks, closing });
-        Self::look(context, &places, enabled, &config, &[])
+        let wanted = Wanted { enabled, config, agents };
+        Self::look(context, &places, wanted, (&[], &[]))
     }
 
     /// Looks again, after settings, trust or files changed. Plugins that stay as they are, also stay the same: what runs
@@ -122,7 +122,7 @@ impl Plugins {
     /// same as before.
     #[must_use]
     pub fn find_again(&self, settings: HostSettings) -> (Self, Vec<Plugin>) {
-        let HostSettings { places, enabled, config, environment, limits, trust } = settings;
+        let HostSettings { places, enabled, config, agents, environment, limits, trust } = settings;
         let before = &self.context;
         let context = if before.environment == environment && before.limits == limits {
             Arc::clone(before)
@@ -131,7 +131,8 @@ impl Plugins {
             let closing = before.closing.clone();
             Arc::new(Context { keeper, environment, limits, trust, tasks, closing })
         };
-        let again = Self::look(context, &places, enabled, &config, &self.entries);
+        let wanted = Wanted { enabled, config, agents };
+        let again = Self::look(context, &places, wanted, (&self.entries, &self.aliases));
         let stays = |plugin: &Plugin| again.plugins().any(|other| other.is(plugin));
         let leaving = self.plugins().filter(|plugin| !stays(plugin)).cloned().collect();
         (again, leaving)
@@ -146,13 +147,8 @@ impl Plugins {
         }
     }
 
-    fn look(
-        context: Arc<Context>,
-        places: &[Place],
-        enabled: Vec<String>,
-        config: &BTreeMap<String, Json>,
-        before: &[Entry],
-    ) -> Self {
+    fn look(context: Arc<Context>, places: &[Place], wanted: Wanted, before: (&[Entry], &[Alias])) -> Self {
+        let Wanted { enabled, config, agents } = wanted;
         let found = without_replaced(discover(places), |found| {
             found.scope == Scope::Global || (context.trust)(&found.directory)
         });
@@ -160,13 +156,16 @@ impl Plugins {
             .into_iter()
             .map(|found| {
                 let rank = enabled.iter().position(|name| *name == found.name());
-                let config = config.get(&found.name()).cloned();
-                let known = before.iter().find(|entry| entry.directory == found.directory);
-                Entry::new(found, rank, config, &context, known)
+                let config = config.get(&found.name()).cloned().unwrap_or_else(Json::object);
+                let variables = found.agent().map(|name| merged(agents.of_agent(name))).unwrap_or_default();
+                let told = Told { config, variables };
+                let known = before.0.iter().find(|entry| entry.directory == found.directory);
+                Entry::new(found, rank, told, &context, known)
             })
             .collect();
         entries.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.directory.cmp(&b.directory)));
-        Self { context, entries, wanted: enabled }
+        let (aliases, warnings) = Alias::all(&agents, &entries, before.1);
+        Self { context, entries, aliases, warnings, wanted: enabled }
     }
 
     /// All there are, by name.
@@ -179,6 +178,16 @@ impl Plugins {
         let mut named: Vec<&Plugin> = self.enabled().filter(|plugin| plugin.name() == name).collect();
         named.sort_by_key(|plugin| !plugin.is_trusted());
         named.first().copied()
+    }
+
+    /// What to mind of what was said about agents.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Lets plugins of this name that were given up try again.
+    pub fn revive(&self, name: &str) {
+        self.plugins().filter(|plugin| plugin.name() == name).for_each(Plugin::revive);
     }
 
     /// Names that are enabled and that no plugin has: probably written wrong.
@@ -217,7 +226,8 @@ impl Plugins {
             let (plugin, why) = entry.barred()?;
             Some(BarredAgent { name: GuestAgent::of(plugin)?.name(), why })
         };
-        self.entries.iter().filter_map(barred).collect()
+        let own = self.entries.iter().filter_map(barred);
+        own.chain(self.aliases.iter().filter_map(Alias::barred)).collect()
     }
 
     /// Places that tasks come from that are there and may not run, with what lets them.
@@ -230,9 +240,10 @@ impl Plugins {
         self.entries.iter().filter_map(barred).collect()
     }
 
-    /// Agents.
+    /// Agents, and then their aliases.
     pub fn agents(&self) -> Vec<Arc<dyn AgentBackend>> {
         let agents = self.trusted().filter_map(|plugin| GuestAgent::of(plugin.clone()));
+        let agents = agents.chain(self.aliases.iter().filter_map(Alias::agent));
         agents.map(|agent| Arc::new(agent) as Arc<dyn AgentBackend>).collect()
     }
 
@@ -257,7 +268,7 @@ impl Plugins {
         };
         let lives = plugin.try_out().await;
         if lives.is_ok() {
-            plugin.revive();
+            self.revive(name);
         }
         Some(lives.map_err(ProbeError::Plugin))
     }
@@ -273,13 +284,21 @@ impl Plugins {
 
     /// All that can be run at all.
     fn plugins(&self) -> impl Iterator<Item = &Plugin> {
-        self.entries.iter().filter_map(|entry| entry.plugin.as_ref().ok())
+        let own = self.entries.iter().filter_map(|entry| entry.plugin.as_ref().ok());
+        own.chain(self.aliases.iter().filter_map(Alias::plugin))
     }
 
     /// Enabled, and of a workspace that is trusted: what others may know of.
     fn trusted(&self) -> impl Iterator<Item = &Plugin> {
         self.enabled().filter(|plugin| plugin.is_trusted())
     }
+}
+
+/// Which plugins are wanted, and what they are told.
+struct Wanted {
+    enabled: Vec<String>,
+    config: BTreeMap<String, Json>,
+    agents: AgentSettings,
 }
 
 /// Why a plugin is of no use.
@@ -291,94 +310,6 @@ pub enum ProbeError {
     /// It does not work.
     #[error("{0}")]
     Plugin(#[source] PluginError),
-}
-
-impl Entry {
-    /// What can be run and may not, and what lets it.
-    fn barred(&self) -> Option<(Plugin, String)> {
-        let plugin = self.plugin.as_ref().ok()?;
-        let why = match (plugin.is_trusted(), self.rank) {
-            (false, _) => UNTRUSTED.to_owned(),
-            (true, None) => {
-                format!("it is not enabled here; `loggia plugin enable {}` turns it on", self.name)
-            }
-            (true, Some(_)) => return None,
-        };
-        Some((plugin.clone(), why))
-    }
-
-    /// `before` is what was known of that directory.
-    fn new(
-        found: Found,
-        rank: Option<usize>,
-        config: Option<Json>,
-        context: &Arc<Context>,
-        before: Option<&Self>,
-    ) -> Self {
-        let name = found.name();
-        let Found { directory, scope, manifest } = found;
-        let mut warnings = Vec::new();
-        let plugin = match manifest {
-            Err(error) => Err(with_causes(&error)),
-            Ok(manifest) => {
-                warnings = manifest.warnings(|name| context.variable(name).is_some());
-                let config = config.unwrap_or_else(Json::object);
-                let same = before.and_then(|before| before.same(&manifest, scope, &config, rank, context));
-                let made = || Plugin::new(manifest, directory.clone(), scope, config, context.clone());
-                Ok(same.unwrap_or_else(made))
-            }
-        };
-        Self { name, directory, scope, plugin, rank, warnings }
-    }
-
-    /// The plugin that was known, if it may stay: nothing about it is different, and nobody took a right from it.
-    fn same(
-        &self,
-        manifest: &Manifest,
-        scope: Scope,
-        config: &Json,
-        rank: Option<usize>,
-        context: &Arc<Context>,
-    ) -> Option<Plugin> {
-        let plugin = self.plugin.as_ref().ok()?;
-        let is_as_before = *plugin.manifest() == *manifest
-            && plugin.scope() == scope
-            && plugin.config() == config
-            && Arc::ptr_eq(plugin.context(), context);
-        let was_disabled = self.rank.is_some() && rank.is_none();
-        let may_run = plugin.is_trusted() || plugin.is_idle();
-        (is_as_before && !was_disabled && may_run).then(|| plugin.clone())
-    }
-
-    fn listing(&self) -> Listing {
-        let manifest = self.plugin.as_ref().ok().map(Plugin::manifest);
-        Listing {
-            name: self.name.clone(),
-            kind: manifest.map(Manifest::kind),
-            scope: self.scope,
-            directory: self.directory.clone(),
-            description: manifest.and_then(|manifest| manifest.description.clone()),
-            manifest: manifest.cloned(),
-            enabled: self.rank.is_some(),
-            state: self.state(),
-            warnings: self.warnings.clone(),
-        }
-    }
-
-    fn state(&self) -> PluginState {
-        let plugin = match &self.plugin {
-            Ok(plugin) => plugin,
-            Err(problem) => return PluginState::Broken(problem.clone()),
-        };
-        let sketch = plugin.sketch();
-        match (sketch.given_up, sketch.pid) {
-            _ if !plugin.is_trusted() => PluginState::Untrusted,
-            _ if self.rank.is_none() => PluginState::Disabled,
-            (Some(problem), _) => PluginState::GivenUp(problem),
-            (None, Some(pid)) => PluginState::Running(pid),
-            (None, None) => PluginState::Enabled,
-        }
-    }
 }
 
 /// Leaves out those whose name a later one has. One that is not trusted replaces nobody: a workspace that is only
@@ -394,16 +325,6 @@ fn without_replaced(found: Vec<Found>, is_trusted: impl Fn(&Found) -> bool) -> V
         .enumerate()
         .filter(|(place, one)| !counts(one) || last.get(&one.name()).is_none_or(|winner| winner == place));
     kept.map(|(_, one)| one).collect()
-}
-
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 impl fmt::Debug for HostSettings {

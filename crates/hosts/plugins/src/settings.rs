@@ -1,4 +1,4 @@
-//! What Mehrhof's users have configured: which plugins are on, what each is told, and variables.
+//! What Mehrhof's users have configured: which plugins are on, what each is told, variables, and how tasks go.
 //!
 //! These files are a workspace's. Whoever calls this knows whether the workspace is trusted.
 
@@ -8,9 +8,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loggia_domain::TaskAgents;
+use loggia_domain::{TaskAgents, TaskNames};
 use loggia_jsonrpc::Json;
 use serde::Deserialize;
+use serde_json::Value;
+
+use crate::aliases::AgentSettings;
 
 /// A configuration is written by hand; a larger file is something else.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -26,6 +29,12 @@ pub struct PluginSettings {
     pub agent_timeout: Option<Duration>,
     /// Whom it names to do the steps of tasks. They may be none of ours.
     pub agents: TaskAgents,
+    /// What agents get besides, and what else they are called.
+    pub agent_settings: AgentSettings,
+    /// How it calls what belongs to tasks.
+    pub names: TaskNames,
+    /// What of it is left out, in words.
+    pub warnings: Vec<String>,
 }
 
 /// Why a file of settings cannot be used.
@@ -54,20 +63,39 @@ pub enum SettingsError {
 struct Configuration {
     plugins: Option<Section>,
     agent: Option<AgentSection>,
+    // Whatever people wrote in the rest says nothing where it is not what it should be.
+    agents: Option<Value>,
+    env: Option<Value>,
+    git: Option<Value>,
+    providers: Option<Value>,
+}
+
+impl Configuration {
+    fn names(&self) -> TaskNames {
+        let text =
+            |section: &Option<Value>, key| Some(section.as_ref()?.get(key)?.as_str()?.trim().to_owned());
+        let word = |section, key| text(section, key).filter(|word: &String| !word.is_empty());
+        TaskNames {
+            scheme: word(&self.providers, "default"),
+            branch: word(&self.git, "branch_pattern"),
+            // Nothing at all is a prefix, too.
+            commit_prefix: text(&self.git, "commit_prefix"),
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct AgentSection {
     /// Seconds. Whatever else people wrote there says nothing.
-    timeout: Option<serde_json::Value>,
-    default: Option<serde_json::Value>,
-    steps: Option<serde_json::Value>,
+    timeout: Option<Value>,
+    default: Option<Value>,
+    steps: Option<Value>,
 }
 
 impl AgentSection {
     /// Who is to do what. A step has the agent's name, or an object that has it.
     fn named(&self) -> TaskAgents {
-        let word = |value: Option<&serde_json::Value>| {
+        let word = |value: Option<&Value>| {
             let word = value?.as_str()?.trim();
             (!word.is_empty()).then(|| word.to_owned())
         };
@@ -87,12 +115,12 @@ impl AgentSection {
 #[derive(Debug, Default, Deserialize)]
 struct Section {
     enabled: Option<Vec<String>>,
-    config: Option<BTreeMap<String, Option<serde_json::Value>>>,
+    config: Option<BTreeMap<String, Option<Value>>>,
 }
 
 impl PluginSettings {
-    /// Reads the `plugins` of a `.mehrhof/config.yaml`, who is to do tasks, and how long agents may be silent; a file that
-    /// is not there says nothing.
+    /// Reads what counts of a `.mehrhof/config.yaml`: `plugins`, `agent`, `agents`, `env`, and the words of `git` and
+    /// `providers`. A file that is not there says nothing.
     ///
     /// # Errors
     /// [`SettingsError`], with the file and the place in it.
@@ -106,9 +134,12 @@ impl PluginSettings {
             reason: error.without_snippet().to_string(),
         };
         let read: Option<Configuration> = serde_saphyr::from_str(&text).map_err(broken)?;
-        let Configuration { plugins, agent } = read.unwrap_or_default();
-        let section = plugins.unwrap_or_default();
-        let agent = agent.unwrap_or_default();
+        let read = read.unwrap_or_default();
+        let names = read.names();
+        let mut warnings = Vec::new();
+        let agent_settings = AgentSettings::read(read.agents.as_ref(), read.env.as_ref(), &mut warnings);
+        let section = read.plugins.unwrap_or_default();
+        let agent = read.agent.unwrap_or_default();
         let agents = agent.named();
         let timeout = agent.timeout.and_then(|timeout| timeout.as_u64()).filter(|seconds| *seconds > 0);
         let config = section.config.unwrap_or_default();
@@ -118,6 +149,9 @@ impl PluginSettings {
             config: config.collect(),
             agent_timeout: timeout.map(Duration::from_secs),
             agents,
+            agent_settings,
+            names,
+            warnings,
         })
     }
 }

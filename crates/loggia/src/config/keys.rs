@@ -247,7 +247,7 @@ pub(crate) static TASKS_SCHEME: Key = Key {
     path: "tasks.scheme",
     kind: ValueType::Text,
     default: text("file"),
-    doc: "Scheme of references that have none and that no provider claims.",
+    doc: "Scheme of references that have none and that no provider claims; where nobody sets it, a trusted workspace's `.mehrhof/config.yaml` may in `providers.default`.",
     used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("the server has one way for every workspace"),
 };
@@ -257,7 +257,7 @@ pub(crate) static TASKS_BRANCH: Key = Key {
     path: "tasks.branch",
     kind: ValueType::Text,
     default: text("{type}/{key}--{slug}"),
-    doc: "How branches of tasks are called; `{key}`, `{task_id}`, `{type}`, `{slug}` and `{title}` are put in.",
+    doc: "How branches of tasks are called; `{key}`, `{task_id}`, `{type}`, `{slug}` and `{title}` are put in. Where nobody sets it, a trusted workspace's `.mehrhof/config.yaml` may in `git.branch_pattern`.",
     used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("the server has one way for every workspace"),
 };
@@ -267,7 +267,7 @@ pub(crate) static TASKS_COMMIT_PREFIX: Key = Key {
     path: "tasks.commit_prefix",
     kind: ValueType::Text,
     default: text("[{key}]"),
-    doc: "What commits of tasks begin with; the same words are put in.",
+    doc: "What commits of tasks begin with; the same words are put in. Where nobody sets it, `git.commit_prefix` there may.",
     used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("the server has one way for every workspace"),
 };

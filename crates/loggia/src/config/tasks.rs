@@ -1,9 +1,10 @@
 //! Settings as what tasks go by: `tasks.*`.
 
-use loggia_domain::TaskAgents;
+use loggia_domain::{TaskAgents, TaskNames};
 use loggia_engine::tasks::TaskSettings;
 
 use super::keys::{self, Key};
+use super::layers::Origin;
 use super::value::Value;
 use super::{Config, policy};
 
@@ -14,13 +15,23 @@ impl Config {
             Some(Value::Text(text)) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
             _ => None,
         };
+        let said = |key: &Key| {
+            let setting = self.everywhere.iter().find(|setting| setting.path == key.path);
+            match setting.filter(|setting| setting.origin != Origin::Default).map(|setting| &setting.value) {
+                Some(Value::Text(text)) => Some(text.trim().to_owned()),
+                _ => None,
+            }
+        };
+        let word = |key: &Key| said(key).filter(|word| !word.is_empty());
         let usual = TaskSettings::default();
         let tries = policy::limit(&self.everywhere, &keys::TASKS_TRIES);
         TaskSettings {
-            default_scheme: text(&keys::TASKS_SCHEME).unwrap_or(usual.default_scheme),
-            branch_pattern: text(&keys::TASKS_BRANCH).unwrap_or(usual.branch_pattern),
-            // Nothing at all is a prefix, too.
-            commit_prefix: text(&keys::TASKS_COMMIT_PREFIX).unwrap_or_default(),
+            names: TaskNames {
+                scheme: word(&keys::TASKS_SCHEME),
+                branch: word(&keys::TASKS_BRANCH),
+                // Nothing at all is a prefix, too.
+                commit_prefix: said(&keys::TASKS_COMMIT_PREFIX),
+            },
             agents: TaskAgents {
                 any: text(&keys::TASKS_AGENT),
                 planning: text(&keys::TASKS_PLANNING_AGENT),
@@ -35,12 +46,21 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
+    use loggia_engine::tasks::names;
+
     use super::*;
     use crate::cli::GlobalFlags;
 
     #[test]
     fn what_nobody_sets_is_as_the_engine_has_it() {
         assert_eq!(Config::of_flags(&GlobalFlags::default()).tasks(), TaskSettings::default());
+        for (key, usual) in [
+            (&keys::TASKS_SCHEME, names::SCHEME),
+            (&keys::TASKS_BRANCH, names::BRANCH_PATTERN),
+            (&keys::TASKS_COMMIT_PREFIX, names::COMMIT_PREFIX),
+        ] {
+            assert_eq!(key.default, Value::Text(usual.into()), "{}", key.path);
+        }
     }
 
     #[test]
@@ -60,9 +80,7 @@ mod tests {
         let config = Config::of_flags(&GlobalFlags { set, ..GlobalFlags::default() });
         let word = |word: &str| Some(word.to_owned());
         let expected = TaskSettings {
-            default_scheme: "jira".to_owned(),
-            branch_pattern: "work/{key}".to_owned(),
-            commit_prefix: String::new(),
+            names: TaskNames { scheme: word("jira"), branch: word("work/{key}"), commit_prefix: word("") },
             agents: TaskAgents {
                 any: word("plugin:a"),
                 planning: word("p"),

@@ -26,7 +26,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use loggia_domain::{
     AgentBackend, BoxFuture, GuestError, GuestFinder, Guests, PluginDesk, PluginDeskError, PluginListing,
-    PluginSummary, TaskAgents, TrustConsequences, Workspace,
+    PluginSummary, TaskAgents, TaskNames, TrustConsequences, Workspace,
 };
 use loggia_engine::Engine;
 use loggia_plugins::{HostSettings, Plugins, TrustQuestion, usual_places};
@@ -39,8 +39,8 @@ use crate::cli::GlobalFlags;
 use crate::config::places::Places;
 use crate::config::trust::Trust;
 use crate::nearest::nearest;
-use setup::Setup;
 pub(super) use setup::in_words;
+use setup::{MEHRHOF_FILE, Setup};
 use switches::Switches;
 
 /// How long all plugins together may take to leave: a little more than the protocol's own steps.
@@ -80,6 +80,8 @@ struct Looked {
     environment: Environment,
     /// Whom its own files name to do tasks.
     named: TaskAgents,
+    /// How they call what belongs to tasks.
+    names: TaskNames,
     problems: Vec<String>,
     /// What to mind that keeps nobody from working.
     warnings: Vec<String>,
@@ -138,12 +140,13 @@ impl PluginHosts {
         let look = move || {
             let trust = inner.trust_in(root.as_deref());
             let setup = inner.setup(root.as_deref(), trust);
-            let warnings = setup.warnings();
-            let Setup { enabled, config, environment, limits, problems, named, .. } = setup;
+            let mut warnings = setup.warnings();
+            let Setup { enabled, config, agents, environment, limits, problems, named, names, .. } = setup;
             let settings = HostSettings {
                 places: inner.plugin_places(root.as_deref()),
                 enabled,
                 config,
+                agents,
                 environment: environment.clone(),
                 limits,
                 trust: inner.trust_question(root),
@@ -152,7 +155,9 @@ impl PluginHosts {
                 Some(known) => known.find_again(settings),
                 None => (Plugins::find(inner.keeper.clone(), settings), Vec::new()),
             };
-            (Looked { plugins: Arc::new(plugins), environment, named, problems, warnings }, leaving)
+            warnings.extend(plugins.warnings().iter().map(|what| format!("`{MEHRHOF_FILE}`: {what}")));
+            let plugins = Arc::new(plugins);
+            (Looked { plugins, environment, named, names, problems, warnings }, leaving)
         };
         let (looked, leaving) = blocking(look).await?;
         // In the background: it may take as long as a plugin takes to leave.
@@ -209,10 +214,8 @@ impl PluginHosts {
             self.look_everywhere().await;
         }
         let Looked { plugins, .. } = self.look(root.as_deref()).await?;
-        if let Some(plugin) = plugins.get(&name) {
-            // Whoever turns it on again wants it to be tried again.
-            plugin.revive();
-        }
+        // Whoever turns it on again wants it to be tried again.
+        plugins.revive(&name);
         match found {
             Some(_) => self.named(&name, root.as_deref()).await,
             None => Ok(summary::gone(name)),
@@ -263,7 +266,7 @@ impl PluginHosts {
 
     async fn guests_of(&self, workspace: Workspace) -> Result<Guests, GuestError> {
         let looked = self.look(Some(&workspace.root)).await;
-        let Looked { plugins, problems, named, .. } =
+        let Looked { plugins, problems, named, names, .. } =
             looked.map_err(|error| GuestError::Gone(error.to_string()))?;
         if let Some(problem) = problems.first() {
             // Which guards hold would be a guess.
@@ -272,6 +275,7 @@ impl PluginHosts {
         let agents = plugins.agents();
         Ok(Guests {
             named: known(named, &agents),
+            names,
             agents,
             providers: plugins.providers(),
             hooks: plugins.workflows(),

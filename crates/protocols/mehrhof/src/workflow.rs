@@ -30,19 +30,38 @@ pub struct WorkflowInitParams {
     pub config: Json,
 }
 
-/// What the plugin adds.
+/// What the plugin adds; `null` adds nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "Option<Additions>")]
 pub struct WorkflowInitResult {
     /// Phases.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseDeclaration>,
     /// Guards.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guards: Vec<GuardDeclaration>,
     /// Effects.
-    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<EffectDeclaration>,
+}
+
+/// What a plugin that answers with an object adds.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Additions {
+    #[serde(default, deserialize_with = "null_as_default")]
+    phases: Vec<PhaseDeclaration>,
+    #[serde(default, deserialize_with = "null_as_default")]
+    guards: Vec<GuardDeclaration>,
+    #[serde(default, deserialize_with = "null_as_default")]
+    effects: Vec<EffectDeclaration>,
+}
+
+impl From<Option<Additions>> for WorkflowInitResult {
+    fn from(said: Option<Additions>) -> Self {
+        let Additions { phases, guards, effects } = said.unwrap_or_default();
+        Self { phases, guards, effects }
+    }
 }
 
 /// A phase.

@@ -102,7 +102,7 @@ impl Run {
     /// # Errors
     /// When the run is cancelled.
     pub fn ran(&mut self, id: impl Into<String>, result: impl Into<Value>) -> Result<(), PluginError> {
-        let event = ToolResultEvent { id: ToolUseId(id.into()), result: Json(result.into()) };
+        let event = ToolResultEvent { id: ToolUseId::Text(id.into()), result: Json(result.into()) };
         self.tell(&StreamEvent::ToolResult(event))
     }
 
@@ -112,7 +112,7 @@ impl Run {
     /// When the run is cancelled.
     pub fn tool_use(&mut self, name: &str, input: impl Into<Value>) -> Result<ToolCall, PluginError> {
         self.calls += 1;
-        let id = ToolUseId(format!("call_{}", self.calls));
+        let id = ToolUseId::Text(format!("call_{}", self.calls));
         self.wire.expect(&id);
         self.tell(&StreamEvent::ToolUse(ToolUseEvent {
             id: id.clone(),

@@ -106,7 +106,9 @@ impl From<TaskError> for Refused {
                 let hint = "`task resume TASK` asks again, `task override TASK` goes past a guard";
                 return Self::new(Status::Refused, error).hint(hint);
             }
-            TaskError::Bad(_) | TaskError::UnknownScheme { .. } | TaskError::NoProvider(_) => Status::Usage,
+            TaskError::Bad(_) | TaskError::UnknownScheme { .. } | TaskError::NoProvider { .. } => {
+                Status::Usage
+            }
             TaskError::Guest(GuestError::NotFound(_) | GuestError::Refused(_)) => Status::Usage,
             TaskError::Stopping
             | TaskError::Guest(_)

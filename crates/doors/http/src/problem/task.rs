@@ -28,7 +28,7 @@ impl From<TaskError> for Problem {
             }
             TaskError::NotFound(_) => ProblemType::NotFound,
             TaskError::Forbidden { .. } => ProblemType::Forbidden,
-            TaskError::UnknownScheme { .. } | TaskError::NoProvider(_) | TaskError::Bad(_) => {
+            TaskError::UnknownScheme { .. } | TaskError::NoProvider { .. } | TaskError::Bad(_) => {
                 ProblemType::InvalidBody
             }
             TaskError::Stopping | TaskError::Repository { error: RepositoryError::TimedOut(_) } => {

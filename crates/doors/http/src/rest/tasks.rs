@@ -293,7 +293,7 @@ fn workspace_named(text: &str) -> Answer<WorkspaceId> {
 /// What is wrong with the reference of a body.
 fn of_reference(error: TaskError, below: &str) -> Problem {
     match error {
-        TaskError::UnknownScheme { .. } | TaskError::NoProvider(_) => {
+        TaskError::UnknownScheme { .. } | TaskError::NoProvider { .. } => {
             Problem::field(format!("{below}/reference"), error.to_string()).hint(error.hint())
         }
         error => error.into(),

@@ -27,7 +27,7 @@ pub(super) fn read(event: StreamEvent) -> Heard {
         StreamEvent::File(file) => read_file(file),
         StreamEvent::ToolUse(call) => AgentPart::Call(read_call(call)),
         StreamEvent::ToolResult(result) => {
-            AgentPart::OwnCall { id: result.id.0, result: words(&result.result.0) }
+            AgentPart::OwnCall { id: result.id.to_string(), result: words(&result.result.0) }
         }
         StreamEvent::Usage(usage) => AgentPart::Usage(read_usage(usage)),
         StreamEvent::Complete => return Heard::Complete,
@@ -75,7 +75,7 @@ fn read_file(file: FileEvent) -> AgentPart {
 fn read_call(call: ToolUseEvent) -> GuestCall {
     let arguments = if call.input.0.is_null() { "{}".to_owned() } else { call.input.0.to_string() };
     GuestCall {
-        id: call.id.0,
+        id: call.id.to_string(),
         tool: tools::from_wire(&call.name).to_owned(),
         arguments: JsonText(arguments),
         purpose: call.description,

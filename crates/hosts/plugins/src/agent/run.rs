@@ -7,7 +7,7 @@
 //! Invariant: silence counts only while the plugin waits for nothing of ours. Whoever uses the run may be slow; what waits
 //! for them is no more than [`MAX_RUN`], and the plugin does not feel it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,12 +25,13 @@ use tokio::time::{Instant, sleep_until};
 
 use super::fences::Fences;
 use super::heard::{self, Heard};
+use super::own::OwnRun;
 use crate::context::Context;
 use crate::error::{Fault, PluginError};
 use crate::plugin::{Held, Plugin};
 use crate::process::{CallFault, Process};
 
-const METHOD: &str = "agent.run";
+pub(super) const METHOD: &str = "agent.run";
 
 /// Heaps of parts on their way to whoever uses the run. What comes while one waits makes up the next.
 const HEAPS: usize = 1;
@@ -74,12 +75,7 @@ pub(super) async fn begin(
     let (lease, own) = if variables.is_empty() {
         (Lease::Shared(plugin.hold(METHOD).await?), None)
     } else {
-        // Noted before it begins, so that whoever takes trust back in the meantime finds it.
-        let own = OwnRun::of(plugin);
-        let process = plugin.begin(METHOD, variables).await?.0;
-        if !plugin.is_trusted() {
-            return Err(plugin.fail(METHOD, Fault::Untrusted, Vec::new()));
-        }
+        let (process, own) = OwnRun::begin(plugin, variables).await?;
         (Lease::Own(Box::new(process)), Some(own))
     };
     let Some((peer, stderr)) =
@@ -125,22 +121,6 @@ struct Driver {
     /// What the plugin said went wrong.
     complaint: Option<String>,
     _own: Option<OwnRun>,
-}
-
-/// Notes that a plugin has a run in a process of its own, as long as this is there.
-struct OwnRun(Plugin);
-
-impl OwnRun {
-    fn of(plugin: &Plugin) -> Self {
-        plugin.known().own_runs += 1;
-        Self(plugin.clone())
-    }
-}
-
-impl Drop for OwnRun {
-    fn drop(&mut self) {
-        self.0.known().own_runs -= 1;
-    }
 }
 
 /// How a run ended.
@@ -285,6 +265,10 @@ impl Driver {
     }
 
     fn hear(&mut self, event: StreamEvent) -> Result<bool, CallFault> {
+        let wanted = match &event {
+            StreamEvent::ToolUse(call) => Some(call.id.clone()),
+            _ => None,
+        };
         let part = match heard::read(event) {
             Heard::Part(part) => part,
             Heard::Failure(message) => {
@@ -298,11 +282,10 @@ impl Driver {
         if self.said > MAX_RUN {
             return Err(CallFault::TooMuch(MAX_RUN));
         }
-        match &part {
-            AgentPart::Call(call) => self.open.add(&call.id),
-            AgentPart::Usage(_) => self.told_usage = true,
-            _ => {}
+        if let Some(call) = wanted {
+            self.open.add(call);
         }
+        self.told_usage |= matches!(part, AgentPart::Usage(_));
         match part {
             AgentPart::Text(text) => {
                 let found = self.fences.push(&text);
@@ -362,23 +345,23 @@ impl Driver {
     }
 }
 
-/// Calls of an agent that nobody has answered.
+/// Calls of an agent that nobody has answered, and how the agent wrote their names.
 #[derive(Debug, Default)]
 struct OpenCalls {
-    ids: Mutex<HashSet<String>>,
+    ids: Mutex<HashMap<String, ToolUseId>>,
     given: Notify,
 }
 
 impl OpenCalls {
-    fn ids(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn ids(&self) -> MutexGuard<'_, HashMap<String, ToolUseId>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, id: &str) {
-        self.ids().insert(id.to_owned());
+    fn add(&self, id: ToolUseId) {
+        self.ids().insert(id.to_string(), id);
     }
 
-    fn remove(&self, id: &str) -> bool {
+    fn remove(&self, id: &str) -> Option<ToolUseId> {
         let known = self.ids().remove(id);
         self.given.notify_one();
         known
@@ -406,10 +389,10 @@ impl CallResults for Results {
             let stderr = self.stderr.lines();
             GuestError::from(self.plugin.fail("agent.tool_result", fault, stderr))
         };
-        if !self.open.remove(call) {
+        let Some(tool_id) = self.open.remove(call) else {
             return Err(fail(Fault::NotSent(format!("it waits for no call `{call}`"))));
-        }
-        let params = AgentToolResultParams { tool_id: ToolUseId(call.to_owned()), result };
+        };
+        let params = AgentToolResultParams { tool_id, result };
         match self.peer.call::<AgentToolResult>(&params).now_or_never() {
             None | Some(Ok(_)) => Ok(()),
             Some(Err(error)) => Err(fail(Fault::NotSent(error.to_string()))),

@@ -136,7 +136,7 @@ async fn follow(talk: &mut Talk, id: u64, limits: &Limits) -> (Told, Answer) {
                     StreamEvent::Unknown { kind, .. } => keep(&mut told.unknown, cut(&kind)),
                     StreamEvent::ToolUse(call) => {
                         told.calls += 1;
-                        let result = json!({ "tool_id": call.id.0, "result": "src/main.rs\nREADME.md\n" });
+                        let result = json!({ "tool_id": call.id, "result": "src/main.rs\nREADME.md\n" });
                         results.push(talk.send(AgentToolResult::NAME, Some(&result)).await);
                     }
                     _ => {}

@@ -12,7 +12,7 @@ use loggia_wire::child::{ChildSpec, Environment};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::judge::{Answer, Heard, failed, skipped};
+use super::judge::{Answer, Heard, failed, noted, skipped};
 use super::report::{Outcome, Report};
 use super::talk::{Noise, Talk, keep};
 use super::{CheckOptions, judge};
@@ -87,7 +87,10 @@ impl<'a> Session<'a> {
         self.keep(talk, &heard.answer).await;
         match told {
             None => {
-                self.tell(name, heard.took, Outcome::Passed);
+                let is_object =
+                    matches!(&heard.answer, Answer::Result(result) if result.get().starts_with('{'));
+                let odd = || noted("an object", heard.answer.words());
+                self.tell(name, heard.took, if is_object { Outcome::Passed } else { odd() });
                 match heard.answer {
                     Answer::Result(result) => Some(result),
                     _ => None,

@@ -144,6 +144,18 @@ async fn a_tool_is_called_and_its_result_handed_back_during_the_run() {
 }
 
 #[tokio::test]
+async fn a_call_with_a_number_for_its_name_is_answered_with_that_number() {
+    let one = One::new("agent", &["tools", "counting"]);
+    let mut run = one.agent().run(request("go")).await.unwrap();
+    let first = run.parts.next().await.unwrap().unwrap();
+    assert_eq!(line(&first), r#"call 7 list_directory {"path":"."}"#);
+    run.results.give("7", "a.py".to_owned()).unwrap();
+    assert_eq!(all(run).await, (vec!["text 7: a.py".to_owned()], None));
+    assert_eq!(one.params("agent.tool_result"), r#"{"tool_id":7,"result":"a.py"}"#);
+    one.host.stop().await;
+}
+
+#[tokio::test]
 async fn an_agent_that_reads_nothing_during_its_run_is_not_harmed_by_results() {
     let one = One::new("agent", &["deaf", "code:agent.tool_result:-32601"]);
     for round in 1..=2 {
@@ -308,5 +320,20 @@ async fn a_run_with_variables_of_its_own_has_a_process_of_its_own() {
     eventually("the end of its own process", || !is_alive(&pid)).await;
     let (parts, _) = run(&one).await;
     assert_eq!(parts, [format!("text nothing {kept}")]);
+    one.host.stop().await;
+}
+
+#[tokio::test]
+async fn whether_an_agent_can_work_is_asked_with_the_variables_of_its_run() {
+    let one = One::new("agent", &["environment", "needs-key"]);
+    let agent = one.agent();
+    let error = agent.ready().await.unwrap_err();
+    let expected = "plugin `one`, `agent.available`: it failed: RUN_KEY is not set";
+    assert_eq!(error, GuestError::Failed(expected.to_owned()));
+    let with =
+        |name: &str| AgentRequest { environment: vec![(name.to_owned(), "k".to_owned())], ..request("go") };
+    assert_eq!(agent.run(with("OTHER")).await.unwrap_err(), GuestError::Failed(expected.to_owned()));
+    let (parts, error) = all(agent.run(with("RUN_KEY")).await.unwrap()).await;
+    assert!(parts[0].starts_with("text k ") && error.is_none(), "{parts:?} {error:?}");
     one.host.stop().await;
 }

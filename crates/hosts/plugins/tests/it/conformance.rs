@@ -209,6 +209,17 @@ async fn an_agent_that_is_not_available_is_not_run() {
 }
 
 #[tokio::test]
+async fn an_init_that_answers_null_is_noted() {
+    for kind in ["provider", "agent", "workflow"] {
+        let init = format!("{kind}.init");
+        let report = of(kind, &[&format!("null:{init}")]).await;
+        let expected = (format!("note {init}"), "the result `null`".to_owned());
+        assert_eq!(found(&report)[0], expected, "{}", report.render());
+        assert!(report.has_passed(), "{}", report.render());
+    }
+}
+
+#[tokio::test]
 async fn guards_must_say_something_and_effects_run_only_if_told() {
     let report = of("workflow", &["says-nothing"]).await;
     assert!(found(&report).iter().any(|(name, came)| {

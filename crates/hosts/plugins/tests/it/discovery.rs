@@ -222,7 +222,13 @@ fn mehrhofs_configuration_says_what_is_enabled_and_what_plugins_are_told() {
     let named = [agents.any, agents.planning, agents.implementing, agents.reviewing];
     let named = named.map(|name| name.unwrap_or_else(|| "-".to_owned()));
     assert_eq!(named, ["claude", "thinker", "-", "critic"]);
-    for empty in ["", "plugins:\n", "git: {}\n", "agent: {default: 7, steps: [1]}\n"] {
+    let text = "git: {branch_pattern: 'x/{key}', commit_prefix: ''}\nproviders: {default: jira}\n";
+    std::fs::write(&file, text).unwrap();
+    let names = PluginSettings::read(&file).unwrap().names;
+    let named = [names.scheme, names.branch, names.commit_prefix];
+    assert_eq!(named, ["jira", "x/{key}", ""].map(|name| Some(name.to_owned())));
+    let odd = "git: {branch_pattern: '', commit_prefix: 7}\nproviders: [1]\nagents: [1]\nenv: x\n";
+    for empty in ["", "plugins:\n", "git: {}\n", "agent: {default: 7, steps: [1]}\n", odd] {
         std::fs::write(&file, empty).unwrap();
         assert_eq!(PluginSettings::read(&file).unwrap(), PluginSettings::default(), "{empty:?}");
     }

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod agents;
+mod aliases;
 mod answers;
 mod conformance;
 mod discovery;

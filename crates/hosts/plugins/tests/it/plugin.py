@@ -110,6 +110,8 @@ def agent(method, params):
     if method == "agent.init":
         return {"name": "openai", "model": params["config"].get("model", "gpt-4"), "capabilities": ["streaming"]}
     if method == "agent.available":
+        if habit("needs-key") and "RUN_KEY" not in os.environ:
+            return {"available": False, "reason": "RUN_KEY is not set"}
         return {"available": False, "reason": "API key not set"} if habit("unavailable") else {"available": True}
     if method == "agent.run":
         return run(params)
@@ -163,11 +165,14 @@ def run(params):
         note("cancelled.log", "saw the end of its input")
         sys.exit(0)
     if habit("tools"):
-        stream("tool_use", {"id": "call_1", "name": "list_files", "input": {"path": "."}})
+        call = 7 if habit("counting") else "call_1"
+        stream("tool_use", {"id": call, "name": "list_files", "input": {"path": "."}})
         given = json.loads(read())
         misbehave(given)
         send({"jsonrpc": "2.0", "id": given["id"], "result": {"acknowledged": True}})
-        stream("text", given["params"]["tool_id"] + ": " + given["params"]["result"])
+        if given["params"]["tool_id"] != call:
+            raise Failure(-32602, "nobody called " + repr(given["params"]["tool_id"]))
+        stream("text", str(call) + ": " + given["params"]["result"])
         stream("complete")
         return {"status": "complete"}
     if habit("deaf"):
@@ -256,6 +261,9 @@ def misbehave(request):
         return True
     if habit("null-id", method):
         send({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error: x"}})
+        return True
+    if habit("null", method):
+        send({"jsonrpc": "2.0", "id": ident, "result": None})
         return True
     if habit("odd-shape", method):
         send({"jsonrpc": "2.0", "id": ident, "result": {"matches": "maybe", "id": 7}})

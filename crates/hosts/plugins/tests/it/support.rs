@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use loggia_domain::{AgentBackend, TaskProvider, WorkflowHook};
 use loggia_jsonrpc::Json;
-use loggia_plugins::{CheckOptions, HostSettings, Limits, Place, Plugin, Plugins, Scope, USUAL_PROMPT};
+use loggia_plugins::{
+    AgentSettings, CheckOptions, HostSettings, Limits, Place, Plugin, Plugins, Scope, USUAL_PROMPT,
+};
 use loggia_wire::child::Keeper;
 use tempfile::TempDir;
 
@@ -48,6 +50,7 @@ pub(crate) struct Home {
     directory: TempDir,
     pub(crate) enabled: Vec<String>,
     pub(crate) config: BTreeMap<String, Json>,
+    pub(crate) agents: AgentSettings,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) limits: Limits,
     pub(crate) trusted: Arc<AtomicBool>,
@@ -60,6 +63,7 @@ impl Home {
             directory: tempfile::tempdir().unwrap(),
             enabled: Vec::new(),
             config: BTreeMap::new(),
+            agents: AgentSettings::default(),
             environment: vec![("PATH".into(), path), ("PYTHONDONTWRITEBYTECODE".into(), "1".into())],
             // A busy machine starts Python slowly.
             limits: Limits { init: PATIENCE, question: PATIENCE, ..Limits::default() },
@@ -104,6 +108,7 @@ impl Home {
             places: places.map(|scope| Place { directory: self.place(scope), scope }).into(),
             enabled: self.enabled.clone(),
             config: self.config.clone(),
+            agents: self.agents.clone(),
             environment: self.environment.clone(),
             limits: self.limits,
             trust: Arc::new(move |_| trusted.load(SeqCst)),

@@ -1,6 +1,8 @@
 //! Workflow plugins: what they add, what guards say, what effects do.
 
-use loggia_domain::{GuestError, JsonText, Occasion, StepMoment, StepPlace, Verdict, WorkItem};
+use loggia_domain::{
+    GuestError, JsonText, Occasion, StepMoment, StepPlace, Verdict, WorkItem, WorkflowParts,
+};
 use loggia_plugins::{Limits, Scope};
 
 use crate::support::{One, SHORT, manifest};
@@ -50,6 +52,13 @@ async fn phases_guards_and_effects_are_declared() {
     assert_eq!(effects, [("notifySlack", true), ("approvalLog", true)]);
     hook.parts().await.unwrap();
     assert_eq!(one.requests("workflow.init").len(), 1, "what it said is remembered");
+    one.host.stop().await;
+}
+
+#[tokio::test]
+async fn a_plugin_that_answers_null_adds_nothing() {
+    let one = One::new("workflow", &["null:workflow.init"]);
+    assert_eq!(one.workflow().parts().await.unwrap(), WorkflowParts::default());
     one.host.stop().await;
 }
 

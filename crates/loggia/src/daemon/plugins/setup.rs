@@ -8,9 +8,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loggia_domain::{PluginDeskError, TaskAgents};
+use loggia_domain::{PluginDeskError, TaskAgents, TaskNames};
 use loggia_jsonrpc::Json;
-use loggia_plugins::{Limits, PluginSettings, read_variables};
+use loggia_plugins::{AgentSettings, Limits, PluginSettings, read_variables};
 
 use super::Inner;
 use super::switches::Switch;
@@ -36,8 +36,14 @@ pub(super) struct Setup {
     silence: Option<Duration>,
     /// Whom they named to do tasks.
     pub(super) named: TaskAgents,
+    /// How they called what belongs to tasks.
+    pub(super) names: TaskNames,
+    /// What agents get besides, and what else they are called.
+    pub(super) agents: AgentSettings,
     /// What could not be read, in words.
     pub(super) problems: Vec<String>,
+    /// What was left out of it.
+    left_out: Vec<String>,
     /// Plugins that the workspace configures. Those that are not on are probably written wrong.
     configured: Vec<String>,
 }
@@ -144,11 +150,10 @@ impl Setup {
     /// What to mind that keeps nobody from working.
     pub(super) fn warnings(&self) -> Vec<String> {
         let in_vain = self.configured.iter().filter(|name| !self.enabled.contains(name));
-        in_vain
-            .map(|name| {
-                format!("PLUGIN_NOT_FOUND: `{MEHRHOF_FILE}` configures `{name}`, which is not enabled here")
-            })
-            .collect()
+        let in_vain = in_vain.map(|name| {
+            format!("PLUGIN_NOT_FOUND: `{MEHRHOF_FILE}` configures `{name}`, which is not enabled here")
+        });
+        in_vain.chain(self.left_out.iter().map(|what| format!("`{MEHRHOF_FILE}`: {what}"))).collect()
     }
 
     /// What Mehrhof's files in a workspace say.
@@ -159,6 +164,9 @@ impl Setup {
                 self.config.extend(settings.config);
                 self.silence = settings.agent_timeout;
                 self.named = settings.agents;
+                self.names = settings.names;
+                self.agents = settings.agent_settings;
+                self.left_out = settings.warnings;
                 self.configured = self.config.keys().cloned().collect();
             }
             Err(error) => self.problems.push(in_words(&error)),

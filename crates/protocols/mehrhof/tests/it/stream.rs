@@ -86,7 +86,7 @@ fn a_known_type_with_other_data_keeps_it_and_says_what_is_wrong() {
 fn missing_parts_of_tool_calls_and_costs_have_defaults() {
     check(
         r#"{"type":"tool_use","data":{"id":"c","name":"read_file"}}"#,
-        r#"ToolUse(ToolUseEvent { id: ToolUseId("c"), name: "read_file", input: Json(Object {}), description: None })"#,
+        r#"ToolUse(ToolUseEvent { id: Text("c"), name: "read_file", input: Json(Object {}), description: None })"#,
         r#"{"type":"tool_use","data":{"id":"c","name":"read_file","input":{}}}"#,
     );
     check(
@@ -101,8 +101,8 @@ fn missing_parts_of_tool_calls_and_costs_have_defaults() {
     );
     check(
         r#"{"type":"tool_use","data":{"id":7,"name":"read_file","description":null}}"#,
-        r#"ToolUse(ToolUseEvent { id: ToolUseId("7"), name: "read_file", input: Json(Object {}), description: None })"#,
-        r#"{"type":"tool_use","data":{"id":"7","name":"read_file","input":{}}}"#,
+        r#"ToolUse(ToolUseEvent { id: Number(Number(7)), name: "read_file", input: Json(Object {}), description: None })"#,
+        r#"{"type":"tool_use","data":{"id":7,"name":"read_file","input":{}}}"#,
     );
 }
 

@@ -79,7 +79,7 @@ fn an_effect_worked_only_if_it_says_so() {
 
 #[test]
 fn a_plugin_may_declare_nothing() {
-    for text in ["{}", r#"{"phases":[],"guards":null}"#] {
+    for text in ["{}", "null", r#"{"phases":[],"guards":null}"#] {
         assert_eq!(value::<WorkflowInitResult>(text), WorkflowInitResult::default(), "for {text}");
     }
 }
