@@ -224,7 +224,7 @@ fn what_cannot_be_run_is_told() {
     For more information, try '--help'.
     [END]
     ");
-    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/patch", "--save"]), @"
+    insta::assert_snapshot!(house.run(&["ext", "run", "test", "t/env", "--save"]), @"
     exit: 2
     --- stderr
     error: no message is open in this workspace

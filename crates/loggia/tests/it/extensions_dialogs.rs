@@ -64,7 +64,7 @@ fn files_are_chosen_only_where_the_configuration_lets_them() {
     let outside = house.stage.0.write("outside/messages/x.hl7", "MSH");
     let answer = format!("--answer=file={}", outside.display());
     let shown = house.run(&["ext", "run", "test", "t/open", "--json", &answer]);
-    assert_eq!(shown.code, Some(0), "{shown}");
+    assert_eq!(shown.code, Some(6), "{shown}");
     assert!(shown.stderr.contains("cannot be chosen"), "{shown}");
     assert!(shown.stdout.contains("chosen: {\\\"path\\\": null}"), "{shown}");
     let directory = house.stage.0.path("outside/messages");
