@@ -420,6 +420,9 @@ pub(crate) struct StatusArguments {
 /// Arguments of `stop`.
 #[derive(Debug, Args)]
 pub(crate) struct StopArguments {
+    /// Lose what was changed in an open message and not saved
+    #[arg(long)]
+    pub(crate) discard: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -160,7 +160,7 @@ impl House<'_> {
             listeners::leave(&self.runtime_directory);
             open::tidy(self.runtime_directory.path(), &[]);
         }
-        self.lock.clear();
+        self.lock.leave();
         let ended = lived.and(ended);
         if ended.is_ok() {
             tracing::info!("stopped");

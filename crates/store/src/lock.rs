@@ -6,10 +6,15 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
 use crate::OpenError;
+
+/// How often the lock is tried: a process that ends gives back what it holds one by one.
+const TRIES: u32 = 5;
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
 /// Holds a store's directory for this process.
 #[derive(Debug)]
@@ -27,7 +32,15 @@ impl StoreLock {
             .truncate(false)
             .open(path)
             .map_err(not_writable)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        let mut taken = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        for _ in 1..TRIES {
+            if taken != Err(rustix::io::Errno::WOULDBLOCK) {
+                break;
+            }
+            std::thread::sleep(BETWEEN_TRIES);
+            taken = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        }
+        match taken {
             Ok(()) => {}
             Err(error) if error == rustix::io::Errno::WOULDBLOCK => {
                 let mut owner = String::new();

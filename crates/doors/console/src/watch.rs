@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use loggia_domain::{EventBody, Seq, SessionId, Timestamp};
+use loggia_endermux_io::server::Presence;
 use loggia_engine::dialogs::{Audience, DialogFeed, DialogNews};
 use loggia_engine::{FeedClosed, Subscription, Told};
 
@@ -40,16 +41,17 @@ pub(crate) async fn presence(door: Arc<Inner>) {
     }
 }
 
-/// Tells what extensions ask and show, while a terminal is there that hears it and can answer.
+/// Tells what extensions ask and show, while a terminal is there that hears it.
 pub(crate) async fn dialogs(door: Arc<Inner>) {
     let mut there = door.console().presence();
     let mut feed: Option<DialogFeed> = None;
     loop {
-        let is_heard = there.borrow_and_update().iter().any(|presence| presence.subscribed);
-        match is_heard {
-            false => feed = None,
-            true if feed.is_none() => feed = Some(door.parts.engine.dialogs().listen(Audience::Answers)),
-            true => {}
+        let audience = audience(&there.borrow_and_update());
+        if audience != feed.as_ref().map(DialogFeed::audience) {
+            feed = audience.map(|audience| match feed.take() {
+                Some(feed) => feed.turned(audience),
+                None => door.parts.engine.dialogs().listen(audience),
+            });
         }
         tokio::select! {
             changed = there.changed() => {
@@ -63,6 +65,13 @@ pub(crate) async fn dialogs(door: Arc<Inner>) {
             }
         }
     }
+}
+
+/// What those who hear of dialogs can do: answer, if one of them may give commands.
+fn audience(there: &[Presence]) -> Option<Audience> {
+    let mut hearing = there.iter().filter(|presence| presence.subscribed).peekable();
+    hearing.peek()?;
+    Some(if hearing.any(|presence| presence.commands) { Audience::Answers } else { Audience::Watches })
 }
 
 async fn next(feed: &mut Option<DialogFeed>) -> DialogNews {

@@ -123,6 +123,7 @@ impl Console {
             process,
             epoch: selected.epoch,
             color_level: selected.color_level,
+            commands: selected.has(Capability::CommandExecute),
             subscribed: false,
         };
         let has_status = selected.has(Capability::InteractivityStatus);

@@ -31,6 +31,8 @@ pub struct Presence {
     pub epoch: Epoch,
     /// Its colours.
     pub color_level: ColorLevel,
+    /// Whether it may give commands; one that only listens does not offer that.
+    pub commands: bool,
     /// Whether it gets logs.
     pub subscribed: bool,
 }

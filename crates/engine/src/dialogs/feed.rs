@@ -72,6 +72,22 @@ impl DialogBoard {
 }
 
 impl DialogFeed {
+    /// Whether whoever listens can answer.
+    pub fn audience(&self) -> Audience {
+        self.audience
+    }
+
+    /// The same for listeners who can answer now, or no longer. Nothing is told twice.
+    #[must_use]
+    pub fn turned(mut self, audience: Audience) -> Self {
+        let (before, now) = (self.audience == Audience::Answers, audience == Audience::Answers);
+        self.inner.change(|board| {
+            board.answerers = (board.answerers + usize::from(now)).saturating_sub(usize::from(before));
+        });
+        self.audience = audience;
+        self
+    }
+
     /// The next thing that happened. Losing the future loses nothing.
     pub async fn next(&mut self) -> DialogNews {
         loop {

@@ -96,6 +96,6 @@ impl Guest {
     pub(crate) fn end(&self) {
         self.leaving.cancel();
         self.mailbox.close();
-        self.windows.close_all();
+        self.windows.end();
     }
 }

@@ -28,6 +28,8 @@ struct Table {
     /// Dropping what is kept closes the window.
     open: HashMap<WindowId, oneshot::Sender<()>>,
     closed: VecDeque<WindowId>,
+    /// The extension has ended: nothing opens any more.
+    over: bool,
 }
 
 /// What became of closing a window.
@@ -66,10 +68,31 @@ impl Windows {
         }
     }
 
-    /// Closes all, and names them.
+    /// Closes all, and names them. Their extension may close them once more, which is no mistake.
     pub(crate) fn close_all(&self) -> Vec<WindowId> {
-        let open = std::mem::take(&mut self.lock().open);
+        let open = {
+            let mut table = self.lock();
+            let open = std::mem::take(&mut table.open);
+            open.keys().for_each(|id| table.remember(id.clone()));
+            open
+        };
         open.into_keys().collect()
+    }
+
+    /// Closes all for good: one that is just being opened is closed at once.
+    pub(crate) fn end(&self) {
+        self.lock().over = true;
+        self.close_all();
+    }
+
+    /// Keeps what closes a window when it is dropped.
+    fn keep(&self, id: WindowId, closes: oneshot::Sender<()>) {
+        let mut table = self.lock();
+        if table.over {
+            table.remember(id);
+        } else {
+            table.open.insert(id, closes);
+        }
     }
 }
 
@@ -91,7 +114,7 @@ pub(crate) fn watch(
 ) -> oneshot::Sender<()> {
     let (closes, closed) = oneshot::channel();
     let (told, is_told) = oneshot::channel();
-    guest.windows.lock().open.insert(id.clone(), closes);
+    guest.windows.keep(id.clone(), closes);
     let guest = guest.clone();
     let tasks = guest.context.tasks.clone();
     tasks.spawn(async move {
@@ -113,4 +136,19 @@ pub(crate) fn watch(
 /// What is told of a window's end.
 pub(crate) fn window_closed(id: WindowId, reason: WindowCloseReason) -> Mail {
     Mail::WindowClosed(WindowClosedParams { window_id: id, reason: Some(reason) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_window_that_opens_while_its_extension_ends_is_closed_at_once() {
+        let windows = Windows::default();
+        windows.end();
+        let (closes, closed) = oneshot::channel();
+        windows.keep(WindowId("late".to_owned()), closes);
+        closed.await.unwrap_err();
+        assert_eq!(windows.close(&WindowId("late".to_owned())), Closing::Already);
+    }
 }

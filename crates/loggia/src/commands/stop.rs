@@ -1,5 +1,6 @@
 //! `loggia stop`: asks the server to stop and waits until it has.
 
+use loggia_domain::Unsaved;
 use serde::Serialize;
 
 use crate::cli::StopArguments;
@@ -19,7 +20,8 @@ struct Shown {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &StopArguments) -> Result<ExitCode, Error> {
-    let record = stopping::stop(&Places::find()?)?;
+    let unsaved = if arguments.discard { Unsaved::Discard } else { Unsaved::Keep };
+    let record = stopping::stop(&Places::find()?, unsaved)?;
     let shown = Shown { was_running: record.is_some(), pid: record.map(|record| record.pid) };
     let mut printer = Printer::new();
     if arguments.json {

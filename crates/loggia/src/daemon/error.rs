@@ -223,6 +223,9 @@ pub(crate) enum DaemonError {
         /// Its control version.
         control: u32,
     },
+    /// Messages would be lost with it.
+    #[error("what is open is not saved: {}", .0.join(", "))]
+    UnsavedMessages(Vec<String>),
     /// It takes its time.
     #[error("the daemon has not stopped yet: {0}")]
     StillThere(Record),
@@ -268,6 +271,7 @@ impl DaemonError {
             | Self::OtherControl { .. }
             | Self::Refused { .. }
             | Self::StillThere(_) => ErrorKind::Unavailable,
+            Self::UnsavedMessages(_) => ErrorKind::Refused,
             Self::Runtime { .. }
             | Self::Engine { .. }
             | Self::Broken { .. }
@@ -282,6 +286,9 @@ impl DaemonError {
         let hint = match self {
             Self::Running(_) => {
                 "`loggia open` shows its page, `loggia status` tells more about it, `loggia stop` stops it"
+            }
+            Self::UnsavedMessages(_) => {
+                "`loggia message save` saves it, `loggia stop --discard` loses what was changed"
             }
             Self::NotRunning => "`loggia serve --open` starts one and shows its page",
             Self::NoAddress(_) => {

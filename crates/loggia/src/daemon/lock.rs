@@ -20,6 +20,9 @@ use super::DaemonError;
 const TRIES: u32 = 5;
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
+/// How often, if whoever holds it says nothing any more: it is leaving, and gives back much memory first.
+const TRIES_WHILE_LEAVING: u32 = 250;
+
 /// Far more than a record needs.
 const MAX_RECORD_BYTES: u64 = 16 * 1024;
 
@@ -81,8 +84,9 @@ impl DaemonLock {
             if error != Errno::WOULDBLOCK {
                 return Err(failed(error.into()));
             }
-            if tries == TRIES {
-                return Err(DaemonError::Running(read(&mut file)));
+            let holder = read(&mut file);
+            if tries >= if holder.pid == 0 { TRIES_WHILE_LEAVING } else { TRIES } {
+                return Err(DaemonError::Running(holder));
             }
             tries += 1;
             std::thread::sleep(BETWEEN_TRIES);
@@ -103,11 +107,13 @@ impl DaemonLock {
         written.map_err(|source| DaemonError::Lock { path: self.path.clone(), source })
     }
 
-    /// Says nothing any more; the lock itself goes with the process.
-    pub(crate) fn clear(&mut self) {
+    /// Says nothing any more. The lock itself goes with the process and not before: what else the process holds, as the
+    /// store, is free only then.
+    pub(crate) fn leave(self) {
         if let Err(error) = self.file.set_len(0) {
             tracing::debug!(%error, "the lock's record stays");
         }
+        std::mem::forget(self.file);
     }
 }
 
@@ -174,5 +180,13 @@ mod tests {
         drop(first);
         assert_eq!(holder(&path).unwrap(), None, "what is still written there is nobody's");
         DaemonLock::take(&path).unwrap();
+    }
+
+    #[test]
+    fn whoever_leaves_holds_the_lock_until_its_process_ends() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("daemon.lock");
+        DaemonLock::take(&path).unwrap().leave();
+        assert_eq!(holder(&path).unwrap(), Some(Record::default()));
     }
 }

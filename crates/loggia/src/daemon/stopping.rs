@@ -1,11 +1,13 @@
 //! Ending a daemon from outside.
 //!
 //! Knows how one is asked to stop and how its end is noticed. What always holds: what another daemon does that was started
-//! meanwhile is none of our business.
+//! meanwhile is none of our business; an open message that is not saved goes with it only if that is meant.
 
 use std::time::{Duration, Instant};
 
 use hyper::{Method, StatusCode};
+use loggia_domain::Unsaved;
+use loggia_protocol_agent_server::MessageList;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::directories::RuntimeDirectory;
@@ -50,9 +52,13 @@ pub(crate) fn lacks(places: &Places, names: &[&str]) -> Result<bool, DaemonError
 }
 
 /// Asks the daemon that runs to stop, and waits until it has. Which one it was.
-pub(crate) fn stop(places: &Places) -> Result<Option<Record>, DaemonError> {
+pub(crate) fn stop(places: &Places, unsaved: Unsaved) -> Result<Option<Record>, DaemonError> {
     let runtime = RuntimeDirectory::of(places);
     let Some(record) = holder(&runtime)? else { return Ok(None) };
+    let lost = if unsaved == Unsaved::Keep { unsaved_messages(&runtime) } else { Vec::new() };
+    if !lost.is_empty() {
+        return Err(DaemonError::UnsavedMessages(lost));
+    }
     ask(&runtime, &record)?;
     let deadline = Instant::now() + PATIENCE;
     while let Some(there) = holder(&runtime)?.filter(|there| there.pid == record.pid || there.pid == 0) {
@@ -72,12 +78,27 @@ pub(crate) fn free(places: &Places) -> Result<Freed, DaemonError> {
     if !record.auto || is_needed(&runtime) {
         return Ok(Freed::Stays(record));
     }
-    stop(places)?;
+    stop(places, Unsaved::Keep)?;
     Ok(Freed::Gone)
 }
 
-/// Whether somebody is on a session, a turn runs or a question is open; one that does not say is left alone.
+/// The messages that are open and not saved, by what people call them. One that does not say has none: an older daemon
+/// has no messages.
+fn unsaved_messages(runtime: &RuntimeDirectory) -> Vec<String> {
+    let Ok(answer) = client::ask(&runtime.http_socket(), Method::GET, "/v1/messages") else {
+        return Vec::new();
+    };
+    let list: MessageList = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let unsaved = list.messages.into_iter().filter(|message| message.unsaved);
+    unsaved.map(|message| message.file.unwrap_or_else(|| "a message without a file".to_owned())).collect()
+}
+
+/// Whether somebody is on a session, a turn runs, a question is open or a message is not saved; one that does not say is
+/// left alone.
 fn is_needed(runtime: &RuntimeDirectory) -> bool {
+    if !unsaved_messages(runtime).is_empty() {
+        return true;
+    }
     match client::ask(&runtime.http_socket(), Method::GET, "/metrics") {
         Ok(answer) if answer.status == StatusCode::OK => {
             let text = String::from_utf8_lossy(&answer.body);

@@ -288,3 +288,16 @@ fn a_server_that_would_leave_stays_while_something_is_not_saved() {
     assert_eq!(server.wait().0, Some(0));
     assert_eq!(stage.0.read("project/adt.hl7"), MESSAGE.replace("ROE^ANN", "DOE^ANN"));
 }
+
+#[test]
+fn a_server_with_a_message_that_is_not_saved_stops_only_if_that_is_meant() {
+    let house = house(&[]);
+    house.done(&["message", "open", "adt.hl7"]);
+    house.done(&["message", "patch", "PID.5.1=DOE"]);
+    let refused = house.run(&["stop"]).to_string();
+    assert!(refused.contains("exit: 6") && refused.contains("is not saved"), "{refused}");
+    assert!(refused.contains("loggia message save") && refused.contains("--discard"), "{refused}");
+    assert_eq!(house.done(&["message", "get", "PID.5.1"]).stdout, "DOE\n", "nothing is lost");
+    house.done(&["stop", "--discard"]);
+    assert_eq!(house.stage.0.read("project/adt.hl7"), MESSAGE);
+}

@@ -128,8 +128,7 @@ impl State {
         let named = path.map(|path| self.files.locate(path)).transpose()?;
         let files = self.files.clone();
         let open = self.refreshed()?;
-        let path =
-            named.or_else(|| open.file.as_ref().map(|file| file.path.clone())).ok_or(MessageError::NoFile)?;
+        let path = open.destination(named)?;
         Files::check_writable(&path)?;
         let patched = if patches.is_empty() {
             crate::document::Patched {
@@ -180,17 +179,7 @@ impl State {
         let files = self.files.clone();
         let open = self.refreshed()?;
         let own = open.file.as_ref().map(|file| file.path.clone());
-        let path = match (&named, &open.file) {
-            (Some(named), _) => named.clone(),
-            (None, None) => return Err(MessageError::NoFile),
-            (None, Some(file)) if file.is_theirs => {
-                return Err(MessageError::Conflict(format!(
-                    "somebody else changed `{}` meanwhile: save it elsewhere, name it to overwrite it, or close this and open it again",
-                    file.path
-                )));
-            }
-            (None, Some(file)) => file.path.clone(),
-        };
+        let path = open.destination(named)?;
         let text = open.document.text().to_owned();
         let seen = files.write(&path, &open.encoding.encode(&text)?)?;
         let elsewhere = own.as_ref() != Some(&path);
@@ -329,6 +318,19 @@ impl Open {
     fn new(document: Document, encoding: Encoding, file: Option<OpenFile>) -> Self {
         let history = History::default();
         Self { id: DocumentId::new(), document, revision: 1, history, encoding, file, proposal: None }
+    }
+
+    /// Where it is written: where somebody says, or to its own file unless that holds what somebody else wrote.
+    fn destination(&self, named: Option<TreePath>) -> Result<TreePath, MessageError> {
+        match (named, &self.file) {
+            (Some(named), _) => Ok(named),
+            (None, None) => Err(MessageError::NoFile),
+            (None, Some(file)) if file.is_theirs => Err(MessageError::Conflict(format!(
+                "somebody else changed `{}` meanwhile: save it elsewhere, name it to overwrite it, or close this and open it again",
+                file.path
+            ))),
+            (None, Some(file)) => Ok(file.path.clone()),
+        }
     }
 
     /// Whether its file holds something else; of one without a file, whether there is anything to lose.

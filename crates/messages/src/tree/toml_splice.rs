@@ -1,6 +1,6 @@
 //! Changing TOML in place: comments, order and layout stay.
 
-use toml_edit::{Datetime, Item, Table, Value as TomlValue};
+use toml_edit::{Array, Datetime, Item, Table, Value as TomlValue};
 
 use crate::tree::edit::{Edit, Refusal, What};
 use crate::tree::node::{Node, Value};
@@ -59,11 +59,21 @@ pub(crate) fn spliced(text: &str, edit: &Edit) -> Result<String, Refusal> {
                     first.decor_mut().set_prefix(prefix);
                 }
             }
-            Place::Item(Item::ArrayOfTables(tables)) => drop(tables.remove(*index)),
+            Place::Item(place) => remove_table(place, *index)?,
             _ => return Err(Refusal::NotInPlace),
         },
     }
     Ok(document.to_string())
+}
+
+/// Takes a table out of a list of them. A list without any has no headings, so it becomes an empty one.
+fn remove_table(place: &mut Item, index: usize) -> Result<(), Refusal> {
+    let Item::ArrayOfTables(tables) = &mut *place else { return Err(Refusal::NotInPlace) };
+    tables.remove(index);
+    if tables.is_empty() {
+        *place = Item::Value(TomlValue::Array(Array::new()));
+    }
+    Ok(())
 }
 
 /// A place on the way: what it is depends on how the document is written.

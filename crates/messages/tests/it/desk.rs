@@ -143,6 +143,10 @@ async fn a_file_that_others_change_is_read_again_if_nothing_is_lost() {
     assert_eq!(world.hl7().await, "MSH|^~\\&|B\rPID|2", "ours is not lost");
     assert!(matches!(world.desk.save(None).await, Err(MessageError::Conflict(_))));
     assert_eq!(world.read_file("a.hl7"), "MSH|^~\\&|theirs", "nor is theirs");
+    let proposed = world.desk.propose(vec![set("PID.1", "3")], None).await;
+    assert!(matches!(proposed, Err(MessageError::Conflict(_))), "nor by what is proposed: {proposed:?}");
+    let proposed = world.desk.propose(vec![set("PID.1", "3")], Some("a.hl7".to_owned())).await.unwrap();
+    assert_eq!(proposed.before.as_deref(), Some(&b"MSH|^~\\&|theirs"[..]), "it is shown what goes");
     world.desk.save(Some("a.hl7".to_owned())).await.unwrap();
     assert_eq!(world.read_file("a.hl7"), "MSH|^~\\&|B\nPID|2");
     assert!(!world.current().await.unsaved);

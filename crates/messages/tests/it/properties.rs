@@ -5,10 +5,22 @@ mod model;
 use loggia_domain::{MessageDesk, MessageFormat, MessageKind, MessagePatch, Opening};
 use loggia_messages::{Desk, Document};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use self::model::{Model, trimmed};
 
 const TREES: [MessageFormat; 3] = [MessageFormat::Json, MessageFormat::Yaml, MessageFormat::Toml];
+
+/// The same cases each time, unless somebody asks for others: `LOGGIA_PROPERTY_CASES`, `LOGGIA_PROPERTY_SEED`.
+fn config(cases: u32) -> ProptestConfig {
+    let setting = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
+    ProptestConfig {
+        cases: setting("LOGGIA_PROPERTY_CASES").unwrap_or(cases),
+        rng_seed: RngSeed::Fixed(setting("LOGGIA_PROPERTY_SEED").map_or(1, u64::from)),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
 
 /// What may stand between delimiters.
 fn leaf() -> impl Strategy<Value = String> {
@@ -152,7 +164,7 @@ fn hl7(text: &str) -> Document {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(256))]
 
     #[test]
     fn hl7_in_is_hl7_out_to_the_byte(text in message()) {
@@ -248,7 +260,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(48))]
 
     #[test]
     fn patches_taken_back_leave_the_bytes(

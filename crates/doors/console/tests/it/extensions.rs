@@ -5,8 +5,9 @@ use loggia_endermux_io::client::Options;
 use loggia_engine::dialogs::DialogSettings;
 use loggia_protocol_endermux::ColorLevel;
 use loggia_tests::WorldBuilder;
+use tokio::time::timeout;
 
-use crate::support::{House, Terminal};
+use crate::support::{House, PATIENCE, Terminal};
 
 async fn house() -> House {
     let world = WorldBuilder::new("/bin/false")
@@ -126,6 +127,29 @@ async fn what_an_extension_asks_is_told_and_answered() {
 #[tokio::test]
 async fn a_terminal_without_a_log_is_nobody_to_ask() {
     let house = house().await;
+    let mute = house.mute(Options::new(ColorLevel::None)).await;
+    let said = mute.run("ext run demo demo/ask").await;
+    assert_eq!(said, "nobody is there to answer: no client that shows dialogs is connected\n[0]");
+}
+
+#[tokio::test]
+async fn a_terminal_that_only_listens_hears_of_dialogs_and_is_nobody_to_ask() {
+    let house = house().await;
+    let board = house.world.engine.dialogs().clone();
+    let answerers = async |count: usize| {
+        let counted = async {
+            while board.answerers() != count {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, counted).await.unwrap();
+    };
+    let listens = Options { commands: false, ..Options::new(ColorLevel::None) };
+    let _listener = house.listening(listens).await;
+    let terminal = house.terminal().await;
+    answerers(1).await;
+    drop(terminal);
+    answerers(0).await;
     let mute = house.mute(Options::new(ColorLevel::None)).await;
     let said = mute.run("ext run demo demo/ask").await;
     assert_eq!(said, "nobody is there to answer: no client that shows dialogs is connected\n[0]");

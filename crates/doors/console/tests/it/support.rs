@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// Longer than anything takes that does not hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Writes a file, then says that it did.
 pub(crate) const WRITE: &str = r#"
@@ -72,7 +72,12 @@ impl House {
 
     /// A terminal with a log.
     pub(crate) async fn terminal(&self) -> Terminal {
-        let mut terminal = self.mute(Options::new(ColorLevel::None)).await;
+        self.listening(Options::new(ColorLevel::None)).await
+    }
+
+    /// The same with other options.
+    pub(crate) async fn listening(&self, options: Options) -> Terminal {
+        let mut terminal = self.mute(options).await;
         terminal.client.subscribe().await.unwrap();
         // From here on everything is heard.
         terminal.client.ping().await.unwrap();

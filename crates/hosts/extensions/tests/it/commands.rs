@@ -15,10 +15,14 @@ async fn a_command_is_done_when_its_extension_has_come_to_rest() {
     let plan = doing(json!([
         ["sleep", 0.1], ["ask", "editor/getMessage", { "format": "hl7" }], ["sleep", 0.1], ["say", "[warn] done"]
     ]));
-    let one = One::within(plan, |world| world.desk.put(MESSAGE)).await;
+    let one = One::within(plan, |world| {
+        world.desk.put(MESSAGE);
+        world.limits.quiet = Duration::from_secs(2);
+    })
+    .await;
     let began = Instant::now();
     let done = one.host.execute("go".to_owned(), None, None).await.unwrap();
-    assert!(began.elapsed() >= Duration::from_millis(700), "{:?}", began.elapsed());
+    assert!(began.elapsed() >= Duration::from_millis(2200), "{:?}", began.elapsed());
     assert_eq!((done.extension.as_str(), done.still_busy), ("one", false));
     let said: Vec<&str> = done.said.iter().map(|entry| entry.text.as_str()).collect();
     assert!(said[0].starts_with("answer ") && said[1] == "done", "{said:?}");
@@ -27,20 +31,22 @@ async fn a_command_is_done_when_its_extension_has_come_to_rest() {
 
 #[tokio::test]
 async fn a_command_that_asks_people_is_not_done_before_they_answer() {
-    let one = One::new(doing(json!([["ask", "ui/showConfirm", { "message": "sure?" }]]))).await;
-    let done = one.host.execute("go".to_owned(), None, Some(Duration::from_secs(2))).await.unwrap();
+    let plan = doing(json!([["ask", "ui/showConfirm", { "message": "sure?" }]]));
+    let one = One::within(plan, |world| world.limits.quiet = Duration::from_secs(1)).await;
+    let done = one.host.execute("go".to_owned(), None, Some(Duration::from_secs(3))).await.unwrap();
     assert!(done.still_busy && done.said.is_empty());
     one.host.stop().await;
 }
 
 #[tokio::test]
 async fn one_that_never_falls_silent_is_still_busy_at_the_limit_and_holds_up_nobody() {
-    let one = One::new(json!({ "commands": { "talk": [["chatter"]], "go": [] } })).await;
-    let limit = Some(Duration::from_secs(1));
+    let plan = json!({ "commands": { "talk": [["chatter"]], "go": [] } });
+    let one = One::within(plan, |world| world.limits.quiet = Duration::from_secs(1)).await;
+    let limit = Some(Duration::from_secs(3));
     let done = one.host.execute("talk".to_owned(), None, limit).await.unwrap();
     assert!(done.still_busy && done.said.iter().all(|entry| entry.text == "tick"));
     // The next one is told, though nobody hears it there.
-    let done = one.host.execute("go".to_owned(), None, Some(Duration::from_secs(2))).await.unwrap();
+    let done = one.host.execute("go".to_owned(), None, Some(Duration::from_secs(4))).await.unwrap();
     assert!(done.still_busy);
     one.host.stop().await;
 }
@@ -100,7 +106,7 @@ async fn a_second_command_waits_until_the_first_has_its_answers() {
         "first": [["say", "first begins"], ["ask", "ui/showConfirm", { "message": "sure?" }], ["sleep", 0.2], ["say", "first ends"]],
         "second": [["say", "second"]]
     } });
-    let one = One::new(plan).await;
+    let one = One::within(plan, |world| world.limits.quiet = Duration::from_secs(2)).await;
     let first = one.give("first");
     eventually("the dialog", || one.world.people.asked().len() == 1).await;
     let (second, third) = (one.give("second"), one.give("second"));
@@ -167,7 +173,7 @@ async fn commands_that_wait_are_bounded() {
 
 #[tokio::test]
 async fn a_command_in_which_its_extension_dies_says_so() {
-    let one = One::new(doing(json!([["say", "oh"], ["exit", 7]]))).await;
+    let one = One::within(doing(json!([["say", "oh"], ["exit", 7]])), World::be_patient).await;
     let error = one.host.execute("go".to_owned(), None, None).await.unwrap_err();
     let words = error.to_string();
     assert!(

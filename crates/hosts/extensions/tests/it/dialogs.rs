@@ -7,7 +7,7 @@ use loggia_domain::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{One, doing, eventually, state, texts};
+use crate::support::{One, World, doing, eventually, state, texts};
 
 fn paths(paths: &[&str]) -> Result<DialogAnswer, DialogError> {
     Ok(DialogAnswer::Chosen(Some(paths.iter().map(PathBuf::from).collect())))
@@ -153,10 +153,9 @@ async fn a_dialog_during_shutdown_is_refused_and_everything_else_is_served() {
 
 #[tokio::test]
 async fn a_dialog_of_an_extension_that_dies_is_withdrawn() {
-    let one = One::new(doing(
-        json!([["send", "ui/showConfirm", { "message": "sure?" }], ["sleep", 0.2], ["exit", 3]]),
-    ))
-    .await;
+    let plan =
+        doing(json!([["send", "ui/showConfirm", { "message": "sure?" }], ["sleep", 0.2], ["exit", 3]]));
+    let one = One::within(plan, World::be_patient).await;
     let given = one.give("go");
     eventually("the dialog", || one.world.people.asked().len() == 1).await;
     given.await.unwrap().unwrap_err();

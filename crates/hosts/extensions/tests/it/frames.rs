@@ -92,7 +92,11 @@ async fn a_broken_body_in_a_good_frame_is_answered_and_the_connection_stays() {
 
 /// What becomes of an extension that writes this.
 async fn breaks(raw: &str, change: impl FnOnce(&mut World)) -> String {
-    let one = One::within(doing(json!([["raw", raw], ["hang"]])), change).await;
+    let patient = |world: &mut World| {
+        world.be_patient();
+        change(world);
+    };
+    let one = One::within(doing(json!([["raw", raw], ["hang"]])), patient).await;
     let pid = one.summary().process.unwrap().to_string();
     one.give("go").await.unwrap().unwrap_err();
     eventually("its end", || state(&one.host, "one") != ExtensionState::Running).await;

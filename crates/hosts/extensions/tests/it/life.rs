@@ -34,6 +34,7 @@ async fn a_killed_extension_leaves_the_others_working() {
     let mut world = World::new();
     world.puppet("victim", &json!({}));
     world.puppet("other", &doing(json!([["say", "pong"]])));
+    world.limits.quiet = Duration::from_secs(3);
     let host = world.started().await;
     let pid = host.list()[0].process.unwrap();
     let kill = loggia_wire::child::ChildSpec::new("kill", "kill").args(["-9", &pid.to_string()]);
@@ -52,7 +53,7 @@ async fn nothing_that_an_extension_started_outlives_it() {
     // It ends by itself, is stopped, and loses its host.
     for end in ["dies", "stopped", "dropped"] {
         let plan = json!({ "init": { "before": [["child"]] }, "commands": { "die": [["exit", 1]] } });
-        let one = One::new(plan).await;
+        let one = One::within(plan, World::be_patient).await;
         let pid = one.summary().process.unwrap().to_string();
         let child = child_of(texts(&one.host, "one")).unwrap();
         assert!(is_alive(&child) && is_alive(&pid));
@@ -72,7 +73,8 @@ async fn nothing_that_an_extension_started_outlives_it() {
 
 #[tokio::test]
 async fn an_extension_is_restarted_on_request_and_keeps_its_log() {
-    let one = One::new(doing(json!([["say", "WARN: first"], ["sleep", 0.05], ["exit", 2]]))).await;
+    let plan = doing(json!([["say", "WARN: first"], ["sleep", 0.05], ["exit", 2]]));
+    let one = One::within(plan, World::be_patient).await;
     let first = one.summary().process.unwrap();
     one.give("go").await.unwrap().unwrap_err();
     assert!(matches!(state(&one.host, "one"), ExtensionState::Failed(_)));
@@ -141,6 +143,7 @@ async fn overlays_lie_in_the_order_of_the_settings_and_go_with_their_extensions(
     world.puppet("first", &schema("1"));
     world.puppet("none", &json!({}));
     world.puppet("second", &schema("2"));
+    world.be_patient();
     let host = world.started().await;
     let names = || world.desk.overlays().into_iter().map(|overlay| overlay.from).collect::<Vec<_>>();
     assert_eq!(names(), ["first", "second"]);

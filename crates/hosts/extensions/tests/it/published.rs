@@ -175,6 +175,7 @@ async fn windows_are_opened_closed_and_heard_of() {
     let world = world(&["windows"]);
     let host = world.started().await;
     run(&host, "window-test/open").await;
+    eventually("the window", || world.people.shown().len() == 1).await;
     let window = world.people.shown().remove(0);
     assert_eq!((window.width, window.height, window.modal, window.resizable), (500, 300, false, true));
     let page = fetch(&window.url, "GET").await;
@@ -187,8 +188,10 @@ async fn windows_are_opened_closed_and_heard_of() {
     .await;
     expect(&host, "windows", "window-test/close", &tagged("no window".to_owned())).await;
     run(&host, "window-test/open-modal").await;
+    eventually("the second window", || world.people.shown().len() == 2).await;
     assert!(world.people.shown()[1].modal && world.people.shown()[1].resizable);
     run(&host, "window-test/open").await;
+    eventually("the third window", || world.people.shown().len() == 3).await;
     let id = world.people.shown()[2].id.to_string();
     world.people.close(&id);
     eventually("the event", || texts(&host, "windows").contains(&tagged(format!("closed {id} user")))).await;

@@ -4,6 +4,7 @@ init:     steps before the answer to `initialize`, `result` or `error` for it, s
 commands: name -> steps
 events:   method -> steps
 shutdown: steps before the answer, `answer` (false: none), `stay`
+silent:   unknown requests get no answer
 
 What it hears is written to `wire.log` in the directory HEARD, with what its header looked like.
 """
@@ -152,6 +153,9 @@ def handle(message):
             send(answer)
         if not plan.get("stay"):
             sys.exit(0)
+    elif "id" in message:
+        if not PLAN.get("silent"):
+            send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
     elif method == "command/execute":
         run(PLAN["commands"].get(params["command"]))
     else:

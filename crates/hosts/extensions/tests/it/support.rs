@@ -107,6 +107,11 @@ impl World {
         Extensions::new(keeper(), self.settings(), self.desk.clone(), self.people.clone())
     }
 
+    /// Lets commands rest for long: for those that end in another way, however slow the machine is.
+    pub(crate) fn be_patient(&mut self) {
+        self.limits.quiet = PATIENCE;
+    }
+
     /// A host in which everything that is to run does.
     pub(crate) async fn started(&self) -> Extensions {
         let host = self.host();

@@ -77,6 +77,7 @@ async fn a_window_closed_by_a_person_is_told_once_and_closing_it_again_is_no_mis
     let plan = json!({ "commands": { "open": [["window", page()]], "close": [["close-window"]] } });
     let one = One::new(plan).await;
     one.give("open").await.unwrap().unwrap();
+    eventually("the window", || one.all_answers().len() == 1).await;
     let window = one.world.people.shown()[0].id.to_string();
     one.world.people.close(&window);
     eventually("the event", || one.world.told("one", "window/closed").len() == 1).await;
@@ -111,6 +112,7 @@ async fn unknown_windows_and_those_of_others_cannot_be_closed() {
     world.puppet("owner", &json!({ "commands": { "open": [["window", page()]] } }));
     let host = world.started().await;
     loggia_domain::GuestCommands::execute(&host, "open".to_owned(), None, None).await.unwrap();
+    eventually("the window", || world.people.shown().len() == 1).await;
     let window = world.people.shown()[0].id.to_string();
     host.reconfigure({
         let steps = json!([["ask", "ui/closeWindow", { "windowId": window }], ["ask", "ui/closeWindow", { "windowId": "ext-window-1" }]]);
@@ -146,11 +148,24 @@ async fn windows_are_closed_and_told_before_their_extension_is_asked_to_leave() 
 }
 
 #[tokio::test]
+async fn closing_a_window_once_more_while_leaving_is_no_mistake() {
+    let plan = json!({
+        "init": { "after": [["window", page()]] },
+        "shutdown": { "before": [["close-window"]] }
+    });
+    let one = One::new(plan).await;
+    one.answers(1).await;
+    one.host.stop().await;
+    assert_eq!(one.all_answers()[1], json!({ "success": true }));
+    assert_eq!(one.world.told("one", "window/closed").len(), 1);
+}
+
+#[tokio::test]
 async fn windows_of_an_extension_that_dies_are_closed() {
-    let one = One::new(json!({ "commands": { "open": [["window", page()]], "die": [["exit", 1]] } })).await;
-    one.give("open").await.unwrap().unwrap();
-    assert_eq!(one.world.people.open_windows(), 1);
-    one.give("die").await.unwrap().unwrap_err();
+    let plan = json!({ "commands": { "go": [["window", page()], ["sleep", 0.05], ["exit", 1]] } });
+    let one = One::within(plan, World::be_patient).await;
+    one.give("go").await.unwrap().unwrap_err();
+    assert_eq!(one.world.people.shown().len(), 1);
     eventually("its end", || one.world.people.open_windows() == 0).await;
     assert!(matches!(state(&one.host, "one"), ExtensionState::Failed(_)));
     one.host.stop().await;
