@@ -19,8 +19,8 @@ const LATELY: usize = 10;
 #[derive(Debug, Clone)]
 pub(crate) struct Pair {
     pub(crate) question: String,
-    /// The commit before the change.
-    pub(crate) parent: String,
+    /// The commit before the change, if the question is from a history.
+    pub(crate) parent: Option<String>,
     pub(crate) files: Vec<String>,
     /// Files that changed in the commits before, the latest first.
     pub(crate) recent: Vec<String>,
@@ -54,7 +54,7 @@ pub(crate) fn pairs(repository: &Path, count: usize, seed: u64) -> Result<Vec<Pa
         }
         pairs.push(Pair {
             question: commit.subject.clone(),
-            parent: commit.parent.clone(),
+            parent: Some(commit.parent.clone()),
             files: commit.files.clone(),
             recent,
         });

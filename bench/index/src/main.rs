@@ -1,8 +1,7 @@
 //! `cargo xtask bench index` and `cargo xtask bench retrieval`: how quick the index is, and how well it finds.
 
-#![expect(clippy::print_stdout, reason = "a benchmark's figures are its output")]
-
 mod child;
+mod documentation;
 mod history;
 mod open;
 mod retrieval;
@@ -39,6 +38,9 @@ enum What {
         /// The repository; without one, this one.
         #[arg(long)]
         repository: Option<PathBuf>,
+        /// Take the questions from a tree's documentation instead: its first lines, taken out of the files.
+        #[arg(long, conflicts_with = "repository")]
+        documentation: Option<PathBuf>,
         /// How many pairs of a question and its files.
         #[arg(long, default_value_t = 200)]
         pairs: usize,
@@ -65,8 +67,8 @@ enum What {
 fn main() -> Result<()> {
     match Arguments::parse().what {
         What::Index { tree, json } => speed::run(tree, json),
-        What::Retrieval { repository, pairs, seed, tune, json } => {
-            retrieval::run(&retrieval::Plan { repository, pairs, seed, tune }, json)
+        What::Retrieval { repository, documentation, pairs, seed, tune, json } => {
+            retrieval::run(&retrieval::Plan { repository, documentation, pairs, seed, tune }, json)
         }
         What::Build { tree, data } => child::build(&tree, &data),
     }

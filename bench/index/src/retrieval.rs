@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use loggia_domain::{CodeContext, CodeIndex, CodeQuestion, IndexBuild};
 use loggia_index::{FileIndex, Tuning, Way};
 
+use crate::documentation;
 use crate::history::{Pair, pairs};
 use crate::open::{open, runtime};
 use crate::tools::{git, output};
@@ -17,6 +18,7 @@ use crate::tune;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) repository: Option<PathBuf>,
+    pub(crate) documentation: Option<PathBuf>,
     pub(crate) pairs: usize,
     pub(crate) seed: u64,
     pub(crate) tune: usize,
@@ -75,27 +77,39 @@ impl Score {
 
 /// Runs all of it.
 pub(crate) fn run(plan: &Plan, json: bool) -> Result<()> {
-    let repository = match &plan.repository {
-        Some(repository) => repository.clone(),
-        None => PathBuf::from(output(git(".".as_ref()).args(["rev-parse", "--show-toplevel"]))?.trim()),
-    };
-    let pairs = pairs(&repository, plan.pairs, plan.seed)?;
-    anyhow::ensure!(!pairs.is_empty(), "the history has no commit that makes a question");
     let work = tempfile::tempdir()?;
     let tree = work.path().join("tree");
-    let clone = ["clone", "--quiet", "--shared", "--no-checkout"];
-    output(git(work.path()).args(clone).arg(&repository).arg(&tree))
-        .context("cannot clone the repository")?;
-    checkout(&tree, &pairs[0])?;
-    let index = open(&tree, &work.path().join("index"))?;
+    let data = work.path().join("index");
     let runtime = runtime()?;
+    let (source, pairs, index) = match &plan.documentation {
+        Some(source) => {
+            let (pairs, index) = runtime.block_on(documentation::pairs(source, &tree, &data, plan))?;
+            (source.clone(), pairs, index)
+        }
+        None => {
+            let repository = match &plan.repository {
+                Some(repository) => repository.clone(),
+                None => {
+                    PathBuf::from(output(git(".".as_ref()).args(["rev-parse", "--show-toplevel"]))?.trim())
+                }
+            };
+            let pairs = pairs(&repository, plan.pairs, plan.seed)?;
+            let clone = ["clone", "--quiet", "--shared", "--no-checkout"];
+            output(git(work.path()).args(clone).arg(&repository).arg(&tree))
+                .context("cannot clone the repository")?;
+            (repository, pairs, open(&tree, &data)?)
+        }
+    };
+    anyhow::ensure!(!pairs.is_empty(), "there is nothing that makes a question");
     let mut tuner = tune::Tuner::new(plan.tune, pairs.len());
     let mut scores = vec![Score::default(); WAYS.len() + 1];
     let has_vectors = index.details().vectors.is_some();
     runtime.block_on(async {
         for (place, pair) in pairs.iter().enumerate() {
-            checkout(&tree, pair)?;
-            index.build(IndexBuild::Refresh).await?;
+            if let Some(parent) = &pair.parent {
+                output(git(&tree).args(["checkout", "--quiet", "--force", "--detach", parent]))?;
+                index.build(IndexBuild::Refresh).await?;
+            }
             let wanted: Vec<&String> = pair.files.iter().filter(|file| tree.join(file).is_file()).collect();
             if wanted.is_empty() {
                 continue;
@@ -113,7 +127,7 @@ pub(crate) fn run(plan: &Plan, json: bool) -> Result<()> {
     let names = WAYS.iter().map(|(name, _)| *name).chain(["fused, knowing what changed lately"]);
     let plain = scores[1].at_ten();
     if !json {
-        println!("{} questions from {}", scores[0].questions, repository.display());
+        println!("{} questions from {}", scores[0].questions, source.display());
         println!("| ranking | recall@1 | recall@5 | recall@10 | MRR | recall@10 over plain BM25 |");
         println!("|---|---|---|---|---|---|");
     }
@@ -133,7 +147,7 @@ pub(crate) fn run(plan: &Plan, json: bool) -> Result<()> {
             println!("| {name} | {one:.3} | {five:.3} | {ten:.3} | {reciprocal:.3} | {:.2} |", ten / plain);
         }
     }
-    tuner.tell();
+    tuner.tell(json);
     Ok(())
 }
 
@@ -149,9 +163,4 @@ pub(crate) async fn ranked(
     let context = CodeContext { recent, ..CodeContext::default() };
     let question = CodeQuestion { text: pair.question.clone(), context, limit: DEPTH, budget: 0 };
     Ok(index.ranked_files(question, way, tuning).await?)
-}
-
-fn checkout(tree: &std::path::Path, pair: &Pair) -> Result<()> {
-    output(git(tree).args(["checkout", "--quiet", "--force", "--detach", &pair.parent]))?;
-    Ok(())
 }

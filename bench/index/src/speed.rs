@@ -285,7 +285,7 @@ fn fetched() -> Option<PathBuf> {
 }
 
 /// Copies the files of a tree. Gives their paths and sizes, sorted.
-fn copy(from: &Path, to: &Path) -> Result<Vec<(String, u64)>> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<Vec<(String, u64)>> {
     let mut files = Vec::new();
     let mut ahead = vec![PathBuf::new()];
     while let Some(directory) = ahead.pop() {

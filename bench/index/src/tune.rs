@@ -43,23 +43,21 @@ impl Tuner {
         Ok(())
     }
 
-    /// Shows the best ones.
-    pub(crate) fn tell(mut self) {
+    /// Shows the best ones; all of them to a program, so that several sources of questions can be put together.
+    pub(crate) fn tell(mut self, json: bool) {
+        if json {
+            for (number, (tuning, older, newer)) in self.tried.iter().enumerate() {
+                let tuning = format!("{tuning:?}");
+                let halves = [older, newer].map(|score| serde_json::json!([score.worth(), score.at_ten()]));
+                println!("{}", serde_json::json!({ "tuning": number, "halves": halves, "weights": tuning }));
+            }
+            return;
+        }
         let Some((_, older, newer)) = self.tried.first() else { return };
-        println!(
-            "now: older half {:.4}, newer half {:.4} (recall@10 {:.3})",
-            older.worth(),
-            newer.worth(),
-            newer.at_ten()
-        );
+        println!("now: older half {:.4}, newer half {:.4}", older.worth(), newer.worth());
         self.tried.sort_by(|a, b| b.1.worth().total_cmp(&a.1.worth()));
         for (tuning, older, newer) in self.tried.iter().take(12) {
-            println!(
-                "older {:.4} newer {:.4} (recall@10 {:.3}) {tuning:?}",
-                older.worth(),
-                newer.worth(),
-                newer.at_ten()
-            );
+            println!("older half {:.4}, newer half {:.4}: {tuning:?}", older.worth(), newer.worth());
         }
     }
 }
@@ -73,24 +71,23 @@ impl Draw {
         (self.0 >> 40) as f32 / (1_u64 << 24) as f32
     }
 
-    /// Between a third and three times a value, or sometimes none of it.
-    fn near(&mut self, value: f32) -> f32 {
-        let factor = (self.unit() * 2.0 - 1.0).mul_add(1.1, 0.0).exp();
-        if self.unit() < 0.05 { 0.0 } else { value * factor }
+    fn between(&mut self, least: f32, most: f32) -> f32 {
+        self.unit().mul_add(most - least, least)
     }
 
     fn tuning(&mut self, from: &Tuning) -> Tuning {
         Tuning {
-            fields: from.fields.map(|value| self.near(value)),
-            lengths: from.lengths.map(|_| self.unit()),
-            saturation: self.near(from.saturation).max(0.2),
-            forms: self.unit(),
-            piece: self.near(from.piece),
-            typed_name: self.near(from.typed_name),
-            central: self.near(from.central),
-            tests: 0.5 + self.unit() * 0.8,
-            prose: 0.4 + self.unit() * 0.9,
-            data: 0.2 + self.unit() * 0.8,
+            // The code is what the others are measured by.
+            fields: [self.between(0.5, 8.0), 1.0, self.between(0.5, 3.0), self.between(0.0, 5.0)],
+            lengths: [(); 4].map(|()| self.between(0.1, 1.0)),
+            saturation: self.between(0.4, 3.0),
+            forms: self.between(0.0, 0.7),
+            piece: self.between(0.0, 1.6),
+            typed_name: self.between(0.0, 0.7),
+            central: self.between(0.0, 0.04),
+            tests: self.between(0.6, 1.1),
+            prose: self.between(0.6, 1.2),
+            data: self.between(0.3, 1.0),
             ..*from
         }
     }

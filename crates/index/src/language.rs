@@ -124,7 +124,7 @@ impl Language {
                 Self::HashLike
             }
             "Rakefile" | "Gemfile" | "Vagrantfile" | "Brewfile" => Self::Ruby,
-            "README" | "LICENSE" | "COPYING" | "CHANGELOG" | "AUTHORS" | "NEWS" | "TODO" => Self::Prose,
+            "README" | "LICENSE" | "COPYING" | "CHANGELOG" | "AUTHORS" | "NEWS" | "HACKING" => Self::Prose,
             _ => Self::Other,
         }
     }

@@ -82,10 +82,10 @@ pub(crate) fn rank(snapshot: &Snapshot, wanted: &[Wanted], weights: &Weights) ->
     let collection = Collection::of(snapshot);
     let score = |counts: &[f32; FIELDS], entry: &Entry| {
         let mut frequency = 0.0;
-        for field in 0..FIELDS {
+        for (field, count) in counts.iter().enumerate() {
             let length = entry.lengths[field] as f32 / collection.mean[field];
             let b = weights.lengths[field];
-            frequency += weights.fields[field] * counts[field] / (1.0 - b + b * length);
+            frequency += weights.fields[field] * count / (1.0 - b + b * length);
         }
         frequency / (weights.saturation + frequency)
     };

@@ -32,20 +32,8 @@ pub(super) fn of_regex(pattern: &str) -> Vec<Part> {
     let mut required = Required::default();
     required.visit(&hir);
     required.cut();
-    best(
-        required
-            .literals
-            .iter()
-            .flat_map(|literal| {
-                let mut found = parts(literal);
-                // What stands before and after a literal of an expression is not known.
-                found.iter_mut().for_each(|part| {
-                    part.is_whole &= !literal.starts_with(&part.text) && !literal.ends_with(&part.text)
-                });
-                found
-            })
-            .collect(),
-    )
+    // What stands before and after a literal is not known, so its first and last word may go on.
+    best(required.literals.iter().flat_map(|literal| parts(literal)).collect())
 }
 
 fn best(mut parts: Vec<Part>) -> Vec<Part> {

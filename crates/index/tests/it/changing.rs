@@ -104,7 +104,7 @@ async fn many_changes_at_once_are_a_new_state() {
     }
     index.changed(paths(&["many"])).await.unwrap();
     assert_eq!(index.status().files, 401);
-    assert_eq!(found(&index, symbols("orchard_0")).await.contains("f0.rs"), false);
+    assert!(!found(&index, symbols("orchard_0")).await.contains("f0.rs"));
     assert_eq!(found(&index, symbols("meadow_1")).await.lines().next(), Some("many/f1.rs:1-1 meadow_1"));
     assert_eq!(found(&index, symbols("brook_2")).await.lines().next(), Some("many/g2.rs:1-1 brook_2"));
     assert_eq!(found(&index, symbols("orchard_3")).await.lines().next(), Some("many/f3.rs:1-1 orchard_3"));

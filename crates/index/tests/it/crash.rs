@@ -37,6 +37,9 @@ fn write(files: &Path, number: u64, round: u64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_at_any_time_leaves_the_last_state_whole() {
+    if let Some([files, data]) = places() {
+        return live(Path::new(&files), Path::new(&data)).await;
+    }
     let kills =
         std::env::var("LOGGIA_CRASH_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
     let house = House::with(&[("keep.rs", "fn keeper_of_the_garden() {}\n")]);
@@ -68,7 +71,7 @@ async fn a_kill_at_any_time_leaves_the_last_state_whole() {
 #[expect(clippy::disallowed_methods, reason = "the child is to be killed by us, not kept")]
 fn live_and_die(files: &Path, data: &Path, life: Duration) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "crash::the_child_that_is_killed", "--ignored", "--nocapture"])
+        .args(["--exact", "crash::a_kill_at_any_time_leaves_the_last_state_whole", "--nocapture"])
         .env(PLACES[0], files)
         .env(PLACES[1], data)
         .stdout(Stdio::piped())
@@ -85,18 +88,21 @@ fn live_and_die(files: &Path, data: &Path, life: Duration) -> u64 {
     1 + reader.join().unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "it is started by the test above, and killed by it"]
-async fn the_child_that_is_killed() {
-    let [files, data] = PLACES.map(|name| std::env::var(name).expect("the test above says where"));
-    let (files, data) = (Path::new(&files), Path::new(&data));
+/// Where to live, if this process is the child.
+fn places() -> Option<[String; 2]> {
+    let [files, data] = PLACES.map(|name| std::env::var(name).ok());
+    Some([files?, data?])
+}
+
+/// Builds and changes, until somebody kills it.
+async fn live(files: &Path, data: &Path) {
     let index =
         FileIndex::open(loggia_index::IndexSettings { settle: Duration::ZERO, ..settings(files, data) });
     let index = index.unwrap();
     let mut seed = u64::from(std::process::id());
     for round in 1.. {
-        println!("step");
-        std::io::stdout().flush().unwrap();
+        // Past the harness, which would keep it for itself.
+        writeln!(std::io::stdout(), "step").and_then(|()| std::io::stdout().flush()).unwrap();
         let numbers: Vec<u64> = (0..1 + random(&mut seed) % 20).map(|_| random(&mut seed) % FILES).collect();
         numbers.iter().for_each(|number| write(files, *number, round));
         match random(&mut seed) % 4 {
