@@ -258,7 +258,7 @@ fn an_empty_message_says_what_it_needs_and_an_empty_document_can_be_filled() {
 #[test]
 fn a_long_message_is_shown_as_a_tree_and_its_findings_end_somewhere() {
     let house = house(&[]);
-    let segments = "OBX|1|NM|GLU^Glucose^L||5.4|mmol/L|3.9-5.5||||F|||nonsense\r".repeat(90_000);
+    let segments = "OBX|1|NM|GLU^Glucose^L||5.4|mmol/L|3.9-5.5||||F|||nonsense\r".repeat(120_000);
     house.stage.0.write("project/long.hl7", format!("{MESSAGE}{segments}"));
     house.done(&["message", "open", "long.hl7"]);
     let shown = house.done(&["message", "show", "--format", "json"]).stdout;
