@@ -19,7 +19,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use futures_util::StreamExt;
 use loggia_domain::{AgentPart, AgentRequest};
-use loggia_plugins::{HostSettings, Limits, Place, Plugins, Scope};
+use loggia_plugins::{AgentSettings, HostSettings, Limits, Place, Plugins, Scope};
 use loggia_wire::child::Keeper;
 
 use crate::engine::Figure;
@@ -149,6 +149,7 @@ fn host(place: &Path) -> Result<Plugins> {
             places: vec![Place { directory: place.to_owned(), scope: Scope::Global }],
             enabled: ["provider", "agent", "python"].map(str::to_owned).into(),
             config: BTreeMap::new(),
+            agents: AgentSettings::default(),
             environment: std::env::vars_os().collect(),
             limits: Limits::default(),
             trust: Arc::new(|_| true),
