@@ -31,7 +31,7 @@ pub fn target(data: &[u8]) {
 
 fn same_or_none(document: &Document, text: &str) -> Result<String, loggia_domain::MessageError> {
     match (document.kind(), text) {
-        (MessageKind::Hl7, "") => Err(loggia_domain::MessageError::NoneOpen),
+        (MessageKind::Hl7, "") => Err(loggia_domain::MessageError::Empty),
         _ => Ok(text.to_owned()),
     }
 }
