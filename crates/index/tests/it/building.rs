@@ -52,13 +52,13 @@ async fn a_paused_build_tells_so_and_a_cancelled_one_leaves_the_last_state() {
     index.control(IndexControl::Pause);
     let build = index.build(IndexBuild::Rebuild);
     let progress = loop {
-        if let Some(progress) = index.details().progress {
+        // The state follows the progress, which is told first.
+        if let (Some(progress), IndexState::Building) = (index.details().progress, index.status().state) {
             break progress;
         }
         tokio::task::yield_now().await;
     };
     assert!(progress.is_paused);
-    assert_eq!(index.status().state, IndexState::Building);
     // The last finished state answers meanwhile.
     assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
     index.control(IndexControl::Cancel);
