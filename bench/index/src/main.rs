@@ -15,6 +15,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+/// As in the program itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[derive(Debug, Parser)]
 #[command(about = "Benchmarks of the code index")]
 struct Arguments {
@@ -54,6 +58,14 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// Words and questions alone, on an index that is there: for whoever looks with a profiler.
+    #[command(hide = true)]
+    Queries {
+        /// What was indexed.
+        tree: PathBuf,
+        /// Where the index is.
+        data: PathBuf,
+    },
     /// One build in a process of its own; started by the benchmark itself.
     #[command(hide = true)]
     Build {
@@ -70,6 +82,7 @@ fn main() -> Result<()> {
         What::Retrieval { repository, documentation, pairs, seed, tune, json } => {
             retrieval::run(&retrieval::Plan { repository, documentation, pairs, seed, tune }, json)
         }
+        What::Queries { tree, data } => speed::queries(&tree, &data),
         What::Build { tree, data } => child::build(&tree, &data),
     }
 }

@@ -79,6 +79,19 @@ pub(crate) fn run(tree: Option<PathBuf>, json: bool) -> Result<()> {
     Ok(())
 }
 
+/// Runs the part about queries.
+pub(crate) fn queries(tree: &Path, data: &Path) -> Result<()> {
+    let (mut figures, mut left_out) = (Vec::new(), Vec::new());
+    let index = open(tree, data)?;
+    runtime()?.block_on(async {
+        index.loaded().await;
+        words(&index, tree, &mut figures, &mut left_out).await?;
+        questions(&index, &mut figures).await
+    })?;
+    print(&figures, &left_out, false);
+    Ok(())
+}
+
 fn beside_ctags(
     figures: &mut Vec<Figure>,
     left_out: &mut Vec<String>,

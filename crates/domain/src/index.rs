@@ -13,6 +13,17 @@ pub trait CodeIndex: Send + Sync + 'static {
     /// How the index is.
     fn status(&self) -> IndexStatus;
 
+    /// How the index is once what was kept of it has been read. Begins no build.
+    fn opened(&self) -> BoxFuture<'_, IndexStatus> {
+        Box::pin(std::future::ready(self.status()))
+    }
+
+    /// Says that it will be asked soon: one that looks after itself begins to, and one that has nothing yet may be waited
+    /// for a little. Tells how it is then.
+    fn prepare(&self) -> BoxFuture<'_, IndexStatus> {
+        self.opened()
+    }
+
     /// Looks for code.
     fn search(&self, query: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>>;
 
@@ -49,6 +60,12 @@ pub trait CodeIndex: Send + Sync + 'static {
     /// Holds a build up, lets it go on, or ends it.
     fn control(&self, control: IndexControl) {
         let _ = control;
+    }
+
+    /// Takes the index away, with all that is kept of it. It may be built again.
+    fn forget(&self) -> BoxFuture<'_, Result<(), IndexError>> {
+        let reason = "this index cannot be dropped".to_owned();
+        Box::pin(std::future::ready(Err(IndexError::Unavailable(reason))))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
@@ -151,28 +152,69 @@ impl Base {
         Ok(())
     }
 
-    /// Gives every file that has a word which contains a text, in the code or the comments.
-    pub(crate) fn each_containing(&self, part: &str, mut take: impl FnMut(u32)) -> Result<(), Fault> {
-        let finder = memchr::memmem::Finder::new(part);
-        for field in &self.fields.words[Field::Body as usize..TEXT_FIELDS.len()] {
-            for segment in &self.segments {
-                let words = segment.reader.inverted_index(*field)?;
-                let mut stream = words.terms().stream().map_err(tantivy::TantivyError::from)?;
-                while stream.advance() {
-                    if finder.find(stream.key()).is_none() {
-                        continue;
-                    }
-                    let postings =
-                        words.read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic);
-                    let mut postings = postings.map_err(tantivy::TantivyError::from)?;
-                    while postings.doc() != TERMINATED {
-                        let file = segment.files[postings.doc() as usize];
-                        if file != NO_FILE {
-                            take(file);
-                        }
-                        postings.advance();
-                    }
-                }
+    /// The files that have a word which contains a text, in the code or the comments. Some come more than once.
+    ///
+    /// All words are looked at: on several threads, each with the words that begin with some letters.
+    pub(crate) fn containing(&self, part: &str) -> Result<Vec<u32>, Fault> {
+        let fields = &self.fields.words[Field::Body as usize..TEXT_FIELDS.len()];
+        let shares = || BOUNDS.windows(2).map(|pair| (pair[0], pair[1]));
+        let each = self.segments.iter().flat_map(|segment| fields.iter().map(move |field| (segment, *field)));
+        let tasks: Vec<_> = each.flat_map(|of| shares().map(move |share| (of, share))).collect();
+        let is_small = self.entries().len() < FEW_FILES;
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_READERS);
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<Vec<u32>, Fault> {
+            let finder = memchr::memmem::Finder::new(part);
+            let mut files = Vec::new();
+            while let Some(((segment, field), share)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                segment.containing(*field, *share, &finder, &mut files)?;
+            }
+            Ok(files)
+        };
+        if is_small || threads == 1 {
+            return work();
+        }
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let mut files = work()?;
+            for other in others {
+                files.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            }
+            Ok(files)
+        })
+    }
+}
+
+/// Words are shared out by their first letters: between each two of these.
+const BOUNDS: [&str; 10] = ["", "a", "c", "e", "h", "l", "o", "s", "u", "\u{10ffff}"];
+
+/// Threads that look at words.
+const MAX_READERS: usize = 8;
+
+/// So few files have so few words that one thread is quickest.
+const FEW_FILES: usize = 1000;
+
+impl Segment {
+    /// Adds the files that have a word of a share which contains a text.
+    fn containing(
+        &self,
+        field: tantivy::schema::Field,
+        (from, to): (&str, &str),
+        finder: &memchr::memmem::Finder<'_>,
+        files: &mut Vec<u32>,
+    ) -> Result<(), Fault> {
+        let words = self.reader.inverted_index(field)?;
+        let stream = words.terms().range().ge(from).lt(to).into_stream();
+        let mut stream = stream.map_err(tantivy::TantivyError::from)?;
+        while stream.advance() {
+            if finder.find(stream.key()).is_none() {
+                continue;
+            }
+            let postings = words.read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic);
+            let mut postings = postings.map_err(tantivy::TantivyError::from)?;
+            while postings.doc() != TERMINATED {
+                files.extend(Some(self.files[postings.doc() as usize]).filter(|file| *file != NO_FILE));
+                postings.advance();
             }
         }
         Ok(())

@@ -35,7 +35,31 @@ pub(crate) struct Node {
     pub(crate) calls: Option<u16>,
     /// The field of this node in which the last part of a longer name is.
     pub(crate) member: Option<u16>,
+    /// Nothing in it is of use: it is a word or a sign, or text that people read.
+    pub(crate) is_leaf: bool,
 }
+
+/// Kinds of nodes, in any language, that hold no names of code.
+const LEAVES: [&str; 18] = [
+    "block_comment",
+    "char_literal",
+    "comment",
+    "constant",
+    "decimal_integer_literal",
+    "doc_comment",
+    "field_identifier",
+    "float_literal",
+    "identifier",
+    "integer_literal",
+    "line_comment",
+    "number_literal",
+    "primitive_type",
+    "property_identifier",
+    "raw_string_literal",
+    "string_literal",
+    "type_identifier",
+    "visibility_modifier",
+];
 
 /// What a kind of node is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -102,7 +126,13 @@ impl Grammar {
     }
 
     fn new(language: tree_sitter::Language, table: &Table) -> Self {
-        let mut nodes = vec![Node::default(); language.node_kind_count()];
+        let mut nodes: Vec<Node> = (0..language.node_kind_count())
+            .map_while(|number| u16::try_from(number).ok())
+            .map(|number| {
+                let is_known = language.node_kind_for_id(number).is_some_and(|kind| LEAVES.contains(&kind));
+                Node { is_leaf: is_known || !language.node_kind_is_named(number), ..Node::default() }
+            })
+            .collect();
         // A kind may have several numbers, where the grammar calls one thing by the name of another.
         let mut each = |kind: &str, change: &dyn Fn(&mut Node)| {
             for (number, node) in nodes.iter_mut().enumerate() {

@@ -27,7 +27,7 @@ pub(crate) struct Names {
     letters: Vec<u64>,
     defined: Vec<Defined>,
     defined_ends: Vec<u32>,
-    /// The names that have a word, by the word's hash. Sorted.
+    /// The names that have a word, by the word's hash, as often as they have it. Sorted.
     words: Vec<(NameHash, u32)>,
 }
 
@@ -65,7 +65,6 @@ impl Names {
             made.defined_ends.push(made.defined.len() as u32);
         }
         made.words.sort_unstable();
-        made.words.dedup();
         made.words.shrink_to_fit();
         made
     }
@@ -92,11 +91,13 @@ impl Names {
         &self.defined[start..self.defined_ends[number] as usize]
     }
 
-    /// The names that may have a word: those whose hash is the word's.
-    pub(crate) fn with_word(&self, word: &str) -> impl Iterator<Item = usize> + '_ {
+    /// The names that have a word, each as often as it has it, one after the other.
+    pub(crate) fn with_word<'n>(&'n self, word: &'n str) -> impl Iterator<Item = usize> + 'n {
         let hash = NameHash::of(word.as_bytes());
         let from = self.words.partition_point(|(other, _)| *other < hash);
-        self.words[from..].iter().take_while(move |(other, _)| *other == hash).map(|(_, name)| *name as usize)
+        let same = self.words[from..].iter().take_while(move |(other, _)| *other == hash);
+        // Other words may have the same hash.
+        same.map(|(_, name)| *name as usize).filter(move |name| may_have(self.name(*name), word))
     }
 
     /// Every definition with its name.
@@ -105,6 +106,12 @@ impl Names {
             self.defined(number).iter().map(move |defined| (self.name(number), *defined))
         })
     }
+}
+
+/// Whether a word, in lower case, may be in a name: surely not if this says so.
+fn may_have(name: &str, word: &str) -> bool {
+    !name.is_ascii()
+        || name.as_bytes().windows(word.len().max(1)).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Which letters and digits a name has, as bits; others share those that are left.

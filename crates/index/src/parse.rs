@@ -127,7 +127,7 @@ impl<'t> Walk<'t> {
         loop {
             let meaning = self.visit(&cursor);
             let field = meaning.member.and_then(|_| cursor.field_id()).map(std::num::NonZero::get);
-            if cursor.goto_first_child() {
+            if !meaning.is_leaf && cursor.goto_first_child() {
                 self.above.push(Frame { meaning, field });
                 continue;
             }

@@ -10,6 +10,7 @@ mod lines;
 mod literals;
 mod question;
 mod retrieve;
+mod sought;
 mod symbols;
 mod uses;
 mod words;

@@ -11,7 +11,6 @@ use crate::entry::Entry;
 use crate::fault::Fault;
 use crate::fields::{FIELDS, Field, TEXT_FIELDS};
 use crate::snapshot::Snapshot;
-use crate::words::Words;
 
 /// What a ranking pays attention to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,6 +57,10 @@ pub(crate) struct Scores {
     pub(crate) files: Vec<f32>,
     /// By word: how much it counts, for being rare.
     pub(crate) rarity: Vec<f32>,
+    /// How many files have one of the words in their path, code or comments.
+    pub(crate) by_text: usize,
+    /// How many files define a name with one of the words.
+    pub(crate) by_names: usize,
 }
 
 impl Scores {
@@ -124,7 +127,9 @@ fn rank_by(
     score: &dyn Fn(&[f32; FIELDS], &Entry) -> f32,
 ) -> Result<Scores, Fault> {
     let numbers = snapshot.numbers();
-    let mut scores = Scores { files: vec![0.0; numbers], rarity: Vec::with_capacity(wanted.len()) };
+    let rarities = Vec::with_capacity(wanted.len());
+    let mut scores = Scores { files: vec![0.0; numbers], rarity: rarities, by_text: 0, by_names: 0 };
+    let mut seen = vec![[false; 2]; numbers];
     let files = Collection::of(snapshot).files;
     let mut tally = Tally::new(numbers);
     for wanted in wanted {
@@ -135,12 +140,17 @@ fn rank_by(
         let rarity = rarity(tally.having.len(), files) * wanted.weight;
         for file in tally.having.drain(..) {
             let counts = std::mem::take(&mut tally.sums[file as usize]);
+            let [text, names] = &mut seen[file as usize];
+            *text |= TEXT_FIELDS.iter().any(|field| counts[*field as usize] > 0.0);
+            *names |= counts[Field::Names as usize] > 0.0;
             if let Some(entry) = snapshot.entry(file) {
                 scores.files[file as usize] += rarity * score(&counts, entry);
             }
         }
         scores.rarity.push(rarity);
     }
+    scores.by_text = seen.iter().filter(|[text, _]| *text).count();
+    scores.by_names = seen.iter().filter(|[_, names]| *names).count();
     Ok(scores)
 }
 
@@ -232,13 +242,12 @@ impl Tally {
     }
 
     fn count_names(&mut self, snapshot: &Snapshot, word: &str) {
-        let mut words = Words::default();
         let names = &snapshot.base.names;
-        for name in names.with_word(word) {
-            let mut times = 0;
-            words.split(names.name(name), |other| times += u32::from(other == word));
-            if times == 0 {
-                continue;
+        let mut each = names.with_word(word).peekable();
+        while let Some(name) = each.next() {
+            let mut times = 1;
+            while each.next_if_eq(&name).is_some() {
+                times += 1;
             }
             for defined in names.defined(name) {
                 if !snapshot.delta.removed.contains(&defined.file) {

@@ -13,11 +13,11 @@ use crate::fields::{FIELDS, Field};
 use crate::language::Language;
 use crate::query::Search;
 use crate::query::question::Parsed;
-use crate::rank::{self, Scores, Wanted, Weights};
+use crate::query::sought::Sought;
+use crate::rank::{self, Scores, Weights};
 use crate::snapshot::Snapshot;
 use crate::tuning::Tuning;
 use crate::vectors::Similar;
-use crate::words::Words;
 
 /// How many files are looked at closely: the right one is among them, or the words do not lead to it.
 const CLOSE: usize = 40;
@@ -30,6 +30,20 @@ const MAX_DEFINERS: usize = 5;
 
 /// Names of a file that are asked for who uses them.
 const MAX_ASKED: usize = 12;
+
+/// How many files of a ranking by one sign count as found.
+const STAGE: usize = 50;
+
+/// The files that fit, and how many each sign led to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ranking {
+    /// Best first.
+    pub(crate) files: Vec<Ranked>,
+    /// Files by their path, code and comments.
+    pub(crate) by_text: usize,
+    /// Files by the names they define.
+    pub(crate) by_names: usize,
+}
 
 /// A file that fits.
 #[derive(Debug, Clone)]
@@ -55,14 +69,18 @@ impl Search<'_> {
         context: &CodeContext,
         tuning: &Tuning,
         similar: &[Similar],
-    ) -> Result<Vec<Ranked>, Fault> {
+    ) -> Result<Ranking, Fault> {
         let weights =
             Weights { fields: tuning.fields, lengths: tuning.lengths, saturation: tuning.saturation };
         let mut scores = rank::rank(self.snapshot, &parsed.wanted, &weights)?;
         self.add_names(&mut scores, parsed, tuning);
         self.add_context(&mut scores, parsed, context, tuning);
+        let factors = Factors::new(parsed, tuning);
         for (file, entry) in self.snapshot.entries() {
-            scores.files[file as usize] *= kind_factor(entry, parsed, tuning);
+            let score = &mut scores.files[file as usize];
+            if *score > 0.0 {
+                *score *= factors.of(entry);
+            }
         }
         let best = scores.files.iter().copied().fold(0.0, f32::max).max(f32::MIN_POSITIVE);
         scores.files.iter_mut().for_each(|score| *score /= best);
@@ -77,7 +95,8 @@ impl Search<'_> {
         self.look_closely(&mut ranked, parsed, &scores, tuning, similar)?;
         let path = |file: u32| self.snapshot.entry(file).map_or("", |entry| &*entry.path);
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| path(a.file).cmp(path(b.file))));
-        Ok(ranked)
+        let [by_text, by_names] = [scores.by_text, scores.by_names].map(|count| count.min(STAGE));
+        Ok(Ranking { files: ranked, by_text, by_names })
     }
 
     /// A file that defines what was typed is meant.
@@ -135,6 +154,7 @@ impl Search<'_> {
         similar: &[Similar],
     ) -> Result<(), Fault> {
         let mut room = CLOSE_BYTES;
+        let sought = Sought::new(&parsed.wanted);
         let ideal: f32 = scores.rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE);
         for ranked in ranked.iter_mut().take(CLOSE) {
             let Some(entry) = self.snapshot.entry(ranked.file) else { continue };
@@ -146,7 +166,7 @@ impl Search<'_> {
             else {
                 continue;
             };
-            let mut pieces = pieces(&text, &facts.chunks, &parsed.wanted, &scores.rarity);
+            let mut pieces = sought.pieces(&text, &facts.chunks, &scores.rarity);
             for (place, (_, score)) in (0..).zip(&mut pieces) {
                 *score /= ideal;
                 let found = similar.iter().find(|found| found.file == ranked.file && found.place == place);
@@ -220,59 +240,54 @@ pub(super) fn definers(snapshot: &Snapshot, name: &str) -> Vec<u32> {
     files
 }
 
-/// The pieces of a text, each with how much of what is wanted it has.
-fn pieces(text: &str, chunks: &[Chunk], wanted: &[Wanted], rarity: &[f32]) -> Vec<(Chunk, f32)> {
-    let mut worth: std::collections::HashMap<&str, (usize, f32)> = std::collections::HashMap::new();
-    for (place, wanted) in wanted.iter().enumerate() {
-        for (form, weight) in wanted.each() {
-            worth.entry(form).or_insert((place, weight));
-        }
-    }
-    let mut words = Words::default();
-    let mut lines = text.lines();
-    let mut scored = Vec::with_capacity(chunks.len());
-    let mut counts = vec![0.0_f32; wanted.len()];
-    for chunk in chunks {
-        counts.fill(0.0);
-        for line in lines.by_ref().take((chunk.end_line - chunk.start_line) as usize + 1) {
-            words.split(line, |word| {
-                if let Some((place, weight)) = worth.get(word) {
-                    counts[*place] += weight;
-                }
-            });
-        }
-        // A word that is there often counts a little more than one that is there once.
-        let score = counts.iter().zip(rarity).map(|(count, rarity)| rarity * count / (count + 0.5)).sum();
-        scored.push((*chunk, score));
-    }
-    scored
+/// What is left of the score of a file for what it is.
+struct Factors {
+    test: f32,
+    prose: f32,
+    data: f32,
 }
 
-/// What is left of the score of a file for what it is.
-fn kind_factor(entry: &Entry, parsed: &Parsed, tuning: &Tuning) -> f32 {
-    let asks = |word: &str| parsed.wanted.iter().any(|wanted| wanted.word.starts_with(word));
-    if is_test(&entry.path) && !asks("test") {
-        return tuning.tests;
+impl Factors {
+    fn new(parsed: &Parsed, tuning: &Tuning) -> Self {
+        let asks = |words: &[&str]| {
+            parsed.wanted.iter().any(|wanted| words.iter().any(|word| wanted.word.starts_with(word)))
+        };
+        Self {
+            test: if asks(&["test"]) { 1.0 } else { tuning.tests },
+            prose: if asks(&["doc", "readme", "changelog"]) { 1.0 } else { tuning.prose },
+            data: tuning.data,
+        }
     }
-    match entry.language {
-        Language::Prose if !asks("doc") && !asks("readme") && !asks("changelog") => tuning.prose,
-        Language::Data => tuning.data,
-        _ => 1.0,
+
+    fn of(&self, entry: &Entry) -> f32 {
+        match entry.language {
+            _ if self.test < 1.0 && is_test(&entry.path) => self.test,
+            Language::Prose => self.prose,
+            Language::Data => self.data,
+            _ => 1.0,
+        }
     }
 }
 
 fn is_test(path: &str) -> bool {
-    let is_test_word = |part: &str| {
-        let lower = part.to_ascii_lowercase();
-        let stem = lower.split('.').next().unwrap_or_default();
-        matches!(stem, "test" | "tests" | "spec" | "specs" | "testdata" | "fixtures" | "__tests__" | "golden")
-            || stem.starts_with("test_")
-            || stem.ends_with("_test")
-            || stem.ends_with("_tests")
-            || lower.contains(".test.")
-            || lower.contains(".spec.")
+    const NAMES: [&str; 8] =
+        ["test", "tests", "spec", "specs", "testdata", "fixtures", "__tests__", "golden"];
+    let is = |part: &str, name: &str| part.eq_ignore_ascii_case(name);
+    let starts = |part: &str, with: &str| part.get(..with.len()).is_some_and(|start| is(start, with));
+    let ends = |part: &str, with: &str| {
+        part.len().checked_sub(with.len()).and_then(|at| part.get(at..)).is_some_and(|end| is(end, with))
     };
-    path.split('/').any(is_test_word)
+    path.split('/').any(|part| {
+        let mut words = part.split('.');
+        let stem = words.next().unwrap_or_default();
+        // The last word is the ending, as in `app.spec.ts`.
+        let mut inner = words.rev().skip(1);
+        NAMES.iter().any(|name| is(stem, name))
+            || starts(stem, "test_")
+            || ends(stem, "_test")
+            || ends(stem, "_tests")
+            || inner.any(|word| is(word, "test") || is(word, "spec"))
+    })
 }
 
 /// A ranking by some fields alone.

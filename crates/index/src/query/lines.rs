@@ -81,7 +81,12 @@ impl Search<'_> {
                     found.map_err(unavailable)?;
                 }
             } else {
-                self.snapshot.base.each_containing(&part.text, &mut mark).map_err(unavailable)?;
+                self.snapshot
+                    .base
+                    .containing(&part.text)
+                    .map_err(unavailable)?
+                    .into_iter()
+                    .for_each(&mut mark);
             }
             for (file, changed) in self.snapshot.changes() {
                 if changed.contains(&part.text) {

@@ -12,7 +12,7 @@ use loggia_domain::{
 use crate::fields::FIELDS;
 use crate::query::excerpt::snippet;
 use crate::query::filter::PathFilter;
-use crate::query::fused::{self, Ranked};
+use crate::query::fused::{self, Ranked, Ranking};
 use crate::query::question::{self, Parsed};
 use crate::query::symbols::Hit;
 use crate::query::{Search, unavailable};
@@ -36,9 +36,6 @@ const WORTH_SHOWING: f32 = 0.5;
 /// Two pieces that share more than this of their words say the same.
 const SAME: f32 = 0.8;
 
-/// How many files of a ranking by one sign count as found.
-const STAGE: usize = 50;
-
 impl Search<'_> {
     /// Answers a question.
     pub(crate) fn retrieve(
@@ -51,8 +48,8 @@ impl Search<'_> {
         let ranked =
             self.ranked(&parsed, &question.context, tuning, similar.unwrap_or(&[])).map_err(unavailable)?;
         self.check()?;
-        let mut retrieved = self.pack(&ranked, question)?;
-        retrieved.stages = self.stages(&parsed, &ranked, similar).map_err(unavailable)?;
+        let mut retrieved = self.pack(&ranked.files, question)?;
+        retrieved.stages = stages(&ranked, similar);
         Ok(retrieved)
     }
 
@@ -68,7 +65,7 @@ impl Search<'_> {
         let parsed = question::parse(text, tuning.forms);
         let mut ranked =
             self.ranked(&parsed, &CodeContext::default(), &tuning, similar).map_err(unavailable)?;
-        ranked.retain(|ranked| {
+        ranked.files.retain(|ranked| {
             self.snapshot.entry(ranked.file).is_some_and(|entry| filter.is_wanted(&entry.path))
         });
         let question = CodeQuestion {
@@ -77,7 +74,7 @@ impl Search<'_> {
             limit,
             budget: usize::MAX,
         };
-        Ok(self.pack(&ranked, &question)?.findings)
+        Ok(self.pack(&ranked.files, &question)?.findings)
     }
 
     /// The pieces that mean what was asked for.
@@ -124,24 +121,6 @@ impl Search<'_> {
         let tuning = Tuning::default();
         let parsed = question::parse(text, tuning.forms);
         self.named(&parsed, wanted, filter)
-    }
-
-    fn stages(
-        &self,
-        parsed: &Parsed,
-        ranked: &[Ranked],
-        similar: Option<&[Similar]>,
-    ) -> Result<Vec<StageCount>, crate::fault::Fault> {
-        let count =
-            |stage, results: usize| StageCount { stage, results: u32::try_from(results).unwrap_or(u32::MAX) };
-        let weights = fused::only([1.0, 1.0, 1.0, 0.0], &Tuning::default());
-        let text = rank::rank(self.snapshot, &parsed.wanted, &weights)?.best(self.snapshot, STAGE).len();
-        let everything = PathFilter::everything();
-        let symbols = self.named(parsed, &|_| true, &everything).len().min(STAGE);
-        let mut stages = vec![count(RetrievalStage::Symbols, symbols), count(RetrievalStage::Text, text)];
-        stages.extend(similar.map(|similar| count(RetrievalStage::Vectors, similar.len())));
-        stages.push(count(RetrievalStage::Ranking, ranked.len()));
-        Ok(stages)
     }
 
     /// Definitions by the words of their names, each with how much of what is wanted it has.
@@ -298,7 +277,7 @@ impl Search<'_> {
             }
             Way::Fused => {
                 let ranked = self.ranked(&parsed, &question.context, tuning, similar).map_err(unavailable)?;
-                let entries = ranked.iter().filter_map(|ranked| self.snapshot.entry(ranked.file));
+                let entries = ranked.files.iter().filter_map(|ranked| self.snapshot.entry(ranked.file));
                 return Ok(entries.take(question.limit).map(|entry| entry.path.to_string()).collect());
             }
         };
@@ -306,6 +285,17 @@ impl Search<'_> {
         let entries = best.iter().filter_map(|(file, _)| self.snapshot.entry(*file));
         Ok(entries.map(|entry| entry.path.to_string()).collect())
     }
+}
+
+/// How much each sign led to.
+fn stages(ranked: &Ranking, similar: Option<&[Similar]>) -> Vec<StageCount> {
+    let count =
+        |stage, results: usize| StageCount { stage, results: u32::try_from(results).unwrap_or(u32::MAX) };
+    let mut stages =
+        vec![count(RetrievalStage::Symbols, ranked.by_names), count(RetrievalStage::Text, ranked.by_text)];
+    stages.extend(similar.map(|similar| count(RetrievalStage::Vectors, similar.len())));
+    stages.push(count(RetrievalStage::Ranking, ranked.files.len()));
+    stages
 }
 
 /// A piece that may be shown.

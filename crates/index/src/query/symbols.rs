@@ -71,8 +71,11 @@ impl Search<'_> {
         let mut hits = Vec::new();
         let path = |file: u32| self.snapshot.entry(file).map(|entry| &*entry.path);
         let names = &self.snapshot.base.names;
+        let mut buffer = String::new();
         for number in 0..names.len() {
-            let Some(score) = pattern.fit(names.name(number), names.letters(number)) else { continue };
+            let Some(score) = pattern.fit(names.name(number), names.letters(number), &mut buffer) else {
+                continue;
+            };
             for defined in names.defined(number).iter().filter(|defined| wanted(defined.kind)) {
                 if path(defined.file).is_some_and(|path| filter.is_wanted(path)) {
                     let score = score + weight(defined.kind);
@@ -85,8 +88,9 @@ impl Search<'_> {
                 continue;
             }
             for (place, symbol) in (0..).zip(&changed.facts.symbols) {
-                if let Some(score) =
-                    pattern.fit(&symbol.name, letters(&symbol.name)).filter(|_| wanted(symbol.kind))
+                if let Some(score) = pattern
+                    .fit(&symbol.name, letters(&symbol.name), &mut buffer)
+                    .filter(|_| wanted(symbol.kind))
                 {
                     hits.push(Hit { file, place, score: score + weight(symbol.kind) });
                 }

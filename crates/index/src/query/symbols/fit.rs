@@ -10,6 +10,8 @@ use crate::names::letters;
 pub(super) struct Pattern {
     typed: String,
     lower: String,
+    /// The same without `_`.
+    bare: String,
     /// The words, if there are several.
     words: Vec<String>,
     letters: u64,
@@ -31,6 +33,7 @@ impl Pattern {
         let lower = typed.to_lowercase();
         Self {
             letters: letters(&lower),
+            bare: lower.replace('_', ""),
             typed,
             lower,
             words: if words.len() > 1 { words } else { Vec::new() },
@@ -38,34 +41,46 @@ impl Pattern {
     }
 
     /// How well a name with these letters fits; nothing if it does not.
-    pub(super) fn fit(&self, name: &str, has: u64) -> Option<f32> {
+    ///
+    /// `buffer` is for the name in lower case: most names of a large tree are looked at, so none is made for each.
+    pub(super) fn fit(&self, name: &str, has: u64, buffer: &mut String) -> Option<f32> {
         let missing = (self.letters & !has).count_ones() as usize;
         let forgiven = forgiven(self.lower.len());
         if missing > forgiven {
             return None;
         }
-        let lower = name.to_lowercase();
+        if self.cannot_fit(name, missing, forgiven) {
+            return None;
+        }
+        lower_into(name, buffer);
+        let lower = buffer.as_str();
         let extra = (name.len().saturating_sub(self.typed.len()) as f32).min(60.0) / 100.0;
         let band = if name == self.typed {
             100.0
-        } else if lower == self.lower {
+        } else if lower == self.lower.as_str() {
             95.0
         } else if missing > 0 {
-            return self.mistyped(&lower, forgiven).map(|score| score - extra);
-        } else if lower.replace('_', "") == self.lower.replace('_', "") {
+            return self.mistyped(lower, forgiven).map(|score| score - extra);
+        } else if is_without(lower, &self.bare) {
             90.0
-        } else if lower.starts_with(&self.lower) {
+        } else if lower.starts_with(self.lower.as_str()) {
             80.0
-        } else if let Some(at) = lower.find(&self.lower) {
+        } else if let Some(at) = lower.find(self.lower.as_str()) {
             if is_start(name, at) { 70.0 } else { 60.0 }
         } else if !self.words.is_empty() && self.words.iter().all(|word| lower.contains(word.as_str())) {
             65.0
         } else if let Some(score) = in_order(&self.lower, name) {
             30.0 + score * 20.0
         } else {
-            return self.mistyped(&lower, forgiven).map(|score| score - extra);
+            return self.mistyped(lower, forgiven).map(|score| score - extra);
         };
         Some(band - extra)
+    }
+
+    /// What lengths alone rule out: a name with letters missing is at most mistyped, and then about as long.
+    fn cannot_fit(&self, name: &str, missing: usize, forgiven: usize) -> bool {
+        // Lower case may have other lengths in other scripts.
+        missing > 0 && name.is_ascii() && name.len().abs_diff(self.lower.len()) > forgiven
     }
 
     fn mistyped(&self, lower: &str, forgiven: usize) -> Option<f32> {
@@ -74,6 +89,22 @@ impl Pattern {
         }
         let mistakes = distance(lower.as_bytes(), self.lower.as_bytes(), forgiven)?;
         Some(20.0 - mistakes as f32 * 5.0)
+    }
+}
+
+/// Whether a name is this one but for `_`.
+fn is_without(name: &str, bare: &str) -> bool {
+    name.len() >= bare.len() && name.bytes().filter(|byte| *byte != b'_').eq(bare.bytes())
+}
+
+/// Puts a name in lower case into a buffer.
+fn lower_into(name: &str, buffer: &mut String) {
+    buffer.clear();
+    if name.is_ascii() {
+        buffer.push_str(name);
+        buffer.make_ascii_lowercase();
+    } else {
+        buffer.push_str(&name.to_lowercase());
     }
 }
 
@@ -141,8 +172,10 @@ mod tests {
     /// The names that fit, best first.
     fn check(typed: &str, names: &[&str], expected: &str) {
         let pattern = Pattern::new(typed);
-        let mut fits: Vec<(f32, &str)> =
-            names.iter().filter_map(|name| Some((pattern.fit(name, letters(name))?, *name))).collect();
+        let mut fits: Vec<(f32, &str)> = names
+            .iter()
+            .filter_map(|name| Some((pattern.fit(name, letters(name), &mut String::new())?, *name)))
+            .collect();
         fits.sort_by(|a, b| b.0.total_cmp(&a.0));
         let fits: Vec<&str> = fits.into_iter().map(|(_, name)| name).collect();
         assert_eq!(fits.join(" "), expected, "{typed}");
