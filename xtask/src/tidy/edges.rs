@@ -61,6 +61,8 @@ pub(crate) const ROWS: &[Row] = &[
     product("loggia-git", &["loggia-domain", "loggia-wire"]),
     // Files are read through the workspace's handle, under the same ignore rules as the tools.
     product("loggia-index", &["loggia-domain", "loggia-tree"]),
+    // Fills the domain's trait for vectors; it knows neither the index nor what the texts are of.
+    product("loggia-embed", &["loggia-domain"]),
     // Files of a workspace are read through its handle, by everybody.
     product("loggia-sources", &["loggia-domain", "loggia-tree"]),
     // The message on the desk: its files, too, are reached through the handle.
