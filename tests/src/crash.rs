@@ -43,7 +43,7 @@ pub async fn engine(directory: &Path, keeper: &Path) -> Result<(Engine, Arc<dyn 
     let parts = Parts {
         store: Arc::clone(&store),
         models: Arc::new(OnlyModel(LoadModel::new(root))),
-        tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+        tools: Arc::new(|root, _| loggia_tools::standard(Arc::clone(root))),
         repositories: loggia_engine::NoRepository::finder(),
         sources: Arc::new(|_| Vec::new()),
         runner: Arc::new(loggia_runner::CommandRunner::new(keeper, loggia_runner::Settings::default())),

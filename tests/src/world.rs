@@ -202,7 +202,7 @@ impl WorldBuilder {
         let parts = Parts {
             store: Layer::over(open_store(directory.path()), Arc::clone(&disk)),
             models: Arc::clone(&catalogue),
-            tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            tools: Arc::new(|root, _| loggia_tools::standard(Arc::clone(root))),
             repositories,
             sources: Arc::new(move |_| sources.clone()),
             runner,

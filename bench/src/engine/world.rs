@@ -63,7 +63,7 @@ impl World {
         let parts = Parts {
             store,
             models: Arc::new(OnlyTalker),
-            tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            tools: Arc::new(|root, _| loggia_tools::standard(Arc::clone(root))),
             repositories: loggia_engine::NoRepository::finder(),
             sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(runner()?),

@@ -42,7 +42,7 @@ impl OpenDoor {
         let parts = loggia_engine::Parts {
             store: store(directory)?,
             models: Arc::clone(&models),
-            tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            tools: Arc::new(|root, _| loggia_tools::standard(Arc::clone(root))),
             repositories: loggia_engine::NoRepository::finder(),
             sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(runner()?),

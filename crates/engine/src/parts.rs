@@ -76,8 +76,8 @@ pub struct DeskTools {
     pub commands: Vec<Arc<dyn Tool>>,
 }
 
-/// Makes the tools of a workspace.
-pub type ToolMaker = Arc<dyn Fn(&Arc<Root>) -> Vec<Arc<dyn Tool>> + Send + Sync>;
+/// Makes the tools of a workspace: those for its files, and those for its index, if it has one.
+pub type ToolMaker = Arc<dyn Fn(&Arc<Root>, Option<&Arc<dyn CodeIndex>>) -> Vec<Arc<dyn Tool>> + Send + Sync>;
 
 /// Finds the index of a workspace.
 pub type IndexFinder = Arc<dyn Fn(&Workspace) -> Option<Arc<dyn CodeIndex>> + Send + Sync>;

@@ -62,7 +62,8 @@ impl OpenWorkspace {
         // The policy says otherwise when it is first asked.
         let settings = RootSettings { hard_links: HardLinkRule::Refuse, home: shared.settings.home.clone() };
         let root = Arc::new(Root::open(&workspace.root, settings)?);
-        let tools = (shared.parts.tools)(&root);
+        let index = (shared.parts.index)(&workspace);
+        let tools = (shared.parts.tools)(&root, index.as_ref());
         let specs = tools.iter().map(|tool| tool.spec().clone()).collect();
         let own_tools = own_tools(&root);
         let desks = WorkspaceDesks::of(shared, &workspace);
@@ -72,7 +73,6 @@ impl OpenWorkspace {
         let applier = Arc::new(Applier::new(Arc::clone(&root), blobs, journal));
         let mirror = shared.settings.data.join("mirrors").join(workspace.id.to_string());
         let watcher = Watcher::new(mirror, Arc::clone(&root));
-        let index = (shared.parts.index)(&workspace);
         let judge = Mutex::new(None);
         Ok(Self { workspace, root, tools, desks, own_tools, specs, index, applier, watcher, judge })
     }

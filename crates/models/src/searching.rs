@@ -36,9 +36,12 @@ const SYMBOLS: &str = "search_symbols";
 /// nobody to summarise one.
 const CONTEXT: u64 = 100_000_000;
 
+/// What the engine begins with when it tells the code it found.
+const FOUND: &str = "Code that may belong to this:";
+
 /// What the engine itself says in a user's place: nobody asks that.
 const NOBODY_ASKED: [&str; 5] = [
-    "Code that may belong to this:",
+    FOUND,
     "The client's surroundings changed.",
     "The previous turn goes on.",
     "What happened so far, in short:",
@@ -77,6 +80,9 @@ fn parts(request: &ModelRequest) -> Vec<ReplyPart> {
     let Some((place, question)) = question(&request.messages) else {
         return vec![ReplyPart::Text(answer::nothing_asked())];
     };
+    if let Some(excerpts) = excerpts(&request.messages) {
+        return vec![ReplyPart::Text(answer::excerpts(excerpts))];
+    }
     let words = words::of(question);
     let after = &request.messages[place + 1..];
     let results = after.iter().filter(|message| matches!(message, ModelMessage::ToolResult { .. }));
@@ -87,6 +93,14 @@ fn parts(request: &ModelRequest) -> Vec<ReplyPart> {
         _ => answer::of(&words, &Places::of(&words, after)),
     };
     vec![ReplyPart::Text(text)]
+}
+
+/// The code that the engine found for the question, if it did.
+fn excerpts(messages: &[ModelMessage]) -> Option<&str> {
+    match messages.last() {
+        Some(ModelMessage::User(text)) => text.strip_prefix(FOUND).map(str::trim_start),
+        _ => None,
+    }
 }
 
 /// The last thing that people asked, and where it is.

@@ -31,7 +31,7 @@ pub fn for_commands(commands: &Arc<dyn GuestCommands>) -> Vec<Arc<dyn Tool>> {
 }
 
 /// What a model says in a call. The doc comments of the type and of its fields are what the model is told.
-trait DeskArguments: DeserializeOwned + JsonSchema + Send + 'static {
+pub(crate) trait DeskArguments: DeserializeOwned + JsonSchema + Send + 'static {
     /// The tool's name.
     const NAME: &'static str;
     /// What it looks at.
@@ -44,7 +44,7 @@ trait DeskArguments: DeserializeOwned + JsonSchema + Send + 'static {
 }
 
 /// A call whose arguments are sound.
-trait DeskCall<D: ?Sized>: Send + Sync + 'static {
+pub(crate) trait DeskCall<D: ?Sized>: Send + Sync + 'static {
     /// What it would touch.
     fn demand(&self) -> Demand;
 
@@ -57,7 +57,7 @@ trait DeskCall<D: ?Sized>: Send + Sync + 'static {
 }
 
 /// A tool made of its argument type.
-struct DeskTool<A: DeskArguments> {
+pub(crate) struct DeskTool<A: DeskArguments> {
     spec: ToolSpec,
     shape: Shape,
     desk: Arc<A::Desk>,
@@ -65,7 +65,7 @@ struct DeskTool<A: DeskArguments> {
 }
 
 impl<A: DeskArguments> DeskTool<A> {
-    fn over(desk: &Arc<A::Desk>) -> Arc<dyn Tool> {
+    pub(crate) fn over(desk: &Arc<A::Desk>) -> Arc<dyn Tool> {
         let shape = Shape::of::<A>();
         let spec = ToolSpec {
             name: A::NAME.to_owned(),

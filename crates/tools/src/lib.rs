@@ -12,6 +12,7 @@
 
 mod arguments;
 mod call;
+mod code;
 mod desk;
 mod glob;
 mod near_miss;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use loggia_domain::Tool;
 use loggia_tree::Root;
 
+pub use code::for_index;
 pub use desk::{for_commands, for_messages};
 
 /// The tools for the files below a root.

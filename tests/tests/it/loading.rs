@@ -104,7 +104,7 @@ async fn scene() -> Scene {
     let parts = Parts {
         store: Layer::over(Arc::clone(&gate.inner), Arc::clone(&gate)),
         models: Arc::new(ScriptedCatalogue::single(model)),
-        tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+        tools: Arc::new(|root, _| loggia_tools::standard(Arc::clone(root))),
         repositories: loggia_engine::NoRepository::finder(),
         sources: Arc::new(|_| Vec::new()),
         runner: Arc::new(CommandRunner::new(

@@ -170,7 +170,7 @@ async fn the_engines_own_directories_are_known_by_their_real_paths() {
     let parts = Parts {
         store: loggia_tests::open_store(directory.path()),
         models: Arc::new(ScriptedCatalogue::single(Arc::new(model))),
-        tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+        tools: Arc::new(|root, _| loggia_tools::standard(Arc::clone(root))),
         repositories: loggia_engine::NoRepository::finder(),
         sources: Arc::new(|_| Vec::new()),
         runner: Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default())),

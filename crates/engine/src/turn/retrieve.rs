@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use loggia_domain::{Aim, CodeFinding, CodeQuery, EventBody, IndexState, Purpose, QueryKind, RetrievalStage};
+use loggia_domain::{
+    Aim, CodeContext, CodeFinding, CodeQuestion, EventBody, IndexState, Instruction, Purpose, StageCount,
+};
 use tokio::time::Instant;
 
 use crate::session::State;
@@ -11,15 +13,11 @@ use crate::turn::{Stop, Turn};
 /// Findings handed to the model. It can search for more itself.
 const FINDINGS: usize = 8;
 
+/// About how many tokens of code these have together: somebody pays for them, wanted or not.
+const BUDGET: usize = 4000;
+
 /// How long people wait for hints before the model is asked without them.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-const STAGES: [(QueryKind, RetrievalStage); 4] = [
-    (QueryKind::Symbols, RetrievalStage::Symbols),
-    (QueryKind::Text, RetrievalStage::Text),
-    (QueryKind::Vectors, RetrievalStage::Vectors),
-    (QueryKind::Fused, RetrievalStage::Ranking),
-];
 
 impl Turn {
     /// Relevant code, if the workspace has a usable index and this is the turn's first step.
@@ -30,34 +28,42 @@ impl Turn {
             return Ok(Vec::new());
         }
         let Some(index) = self.workspace.index() else { return Ok(Vec::new()) };
-        if !matches!(index.status().state, IndexState::Ready | IndexState::Stale) {
+        let until = Instant::now() + PATIENCE;
+        let Ok(status) = tokio::time::timeout_at(until, index.prepare()).await else { return Ok(Vec::new()) };
+        // One that is being built still answers from its last finished state.
+        if !matches!(status.state, IndexState::Ready | IndexState::Stale | IndexState::Building) {
             return Ok(Vec::new());
         }
-        let mut events = Vec::new();
-        let mut best = Vec::new();
-        let until = Instant::now() + PATIENCE;
-        for (kind, stage) in STAGES {
-            let query = CodeQuery::new(turn.instruction.text.clone(), kind, FINDINGS);
-            let Ok(searched) = tokio::time::timeout_at(until, index.search(query)).await else {
-                tracing::warn!(session = %self.session, "code was searched for too long");
-                break;
-            };
-            match searched {
-                Ok(mut findings) => {
-                    findings.truncate(FINDINGS);
-                    let results = u32::try_from(findings.len()).unwrap_or(u32::MAX);
-                    events.push(EventBody::Retrieved { stage, results });
-                    best = findings;
-                }
-                // The model can look for itself; a turn does not fail for want of a hint.
-                Err(error) => {
-                    tracing::warn!(session = %self.session, %error, "code could not be searched");
-                }
+        let question = CodeQuestion {
+            text: turn.instruction.text.clone(),
+            context: code_context(&turn.instruction),
+            limit: FINDINGS,
+            budget: BUDGET,
+        };
+        let Ok(found) = tokio::time::timeout_at(until, index.retrieve(question)).await else {
+            tracing::warn!(session = %self.session, "code was searched for too long");
+            return Ok(Vec::new());
+        };
+        let found = match found {
+            Ok(found) => found,
+            // The model can look for itself; a turn does not fail for want of a hint.
+            Err(error) => {
+                tracing::debug!(session = %self.session, %error, "code could not be searched");
+                return Ok(Vec::new());
             }
-        }
+        };
+        let event = |count: &StageCount| EventBody::Retrieved { stage: count.stage, results: count.results };
+        let events: Vec<EventBody> = found.stages.iter().map(event).collect();
         if !events.is_empty() {
             self.link.record(events).await?;
         }
-        Ok(best)
+        Ok(found.findings)
     }
+}
+
+/// What the client said of its surroundings, as far as it says which files matter.
+fn code_context(instruction: &Instruction) -> CodeContext {
+    let mentions =
+        instruction.aim.iter().flat_map(|aim| aim.files.iter().map(|file| file.path.clone())).collect();
+    CodeContext { mentions, ..CodeContext::default() }
 }

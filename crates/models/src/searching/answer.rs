@@ -20,6 +20,9 @@ what was found";
 const PLAINLY: &str =
     "No model is set, so nobody has read your question; the workspace was only searched for its words.";
 
+const FOUND: &str =
+    "No model is set, so nobody has read your question; this is the code that the index found for it.";
+
 /// To something that was not asked.
 pub(super) fn nothing_asked() -> String {
     format!("No model is set. To set one: {HOW}.\n")
@@ -30,6 +33,11 @@ pub(super) fn nothing_to_search(words: &[Word]) -> String {
     let why =
         if words.is_empty() { "and it has no word to search for" } else { "and there is no search here" };
     format!("No model is set, so nobody has read your question, {why}.\n\nTo set a model: {HOW}.\n")
+}
+
+/// The code that was found for a question, as it was told.
+pub(super) fn excerpts(found: &str) -> String {
+    format!("{FOUND}\n\n{}\n\nTo set a model: {HOW}.\n", found.trim_end())
 }
 
 /// What was found for the words.

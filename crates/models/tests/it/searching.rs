@@ -67,9 +67,20 @@ async fn the_words_of_the_last_question_are_searched_for() {
 async fn what_the_engine_adds_is_no_question() {
     let messages = [
         user("Where is login?\n\nContext from the client:\n```json\n{\"file\":\"unrelated\"}\n```"),
-        user("Code that may belong to this:\n\nunrelated"),
+        user("The client's surroundings changed.\n\nunrelated"),
     ];
     assert_eq!(says(&messages, &["search_text"]).await, "search_text {\"query\":\"login\"}");
+}
+
+#[tokio::test]
+async fn the_code_that_the_engine_found_is_the_answer() {
+    let messages = [
+        user("Where is login?"),
+        user("Code that may belong to this:\n\na.rs, lines 1 to 2:\nfn login() {}"),
+    ];
+    let text = says(&messages, &["search_text"]).await;
+    assert!(text.starts_with("No model is set, so nobody has read your question"), "{text}");
+    assert!(text.contains("\n\na.rs, lines 1 to 2:\nfn login() {}\n\n"), "{text}");
 }
 
 #[tokio::test]

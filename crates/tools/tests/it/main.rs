@@ -4,6 +4,7 @@
 
 mod arguments;
 mod cancel;
+mod code;
 mod commands;
 mod edit;
 mod git;

@@ -57,7 +57,7 @@ impl Life {
         let parts = Parts {
             store: Arc::clone(&store),
             models: Arc::new(Hand(Arc::clone(puppet))),
-            tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            tools: Arc::new(|root, _| loggia_tools::standard(Arc::clone(root))),
             repositories: loggia_engine::NoRepository::finder(),
             sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default())),
