@@ -14,6 +14,7 @@ mod tasks;
 mod transfer;
 mod workspaces;
 
+pub use index::Search;
 pub use tasks::Browse;
 pub use transfer::Export;
 

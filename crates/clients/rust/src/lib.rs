@@ -44,7 +44,7 @@ mod error;
 mod server;
 mod stream;
 
-pub use calls::{Browse, Export, Page};
+pub use calls::{Browse, Export, Page, Search};
 pub use client::Client;
 pub use error::{Error, Refusal, StreamError};
 pub use server::{Fingerprint, NotAServer, Server};

@@ -73,7 +73,13 @@ fn workspaces() -> Router<Arc<Inner>> {
         .route("/v1/workspaces/{workspace_id}/index/rebuild", post(rest::index::rebuild))
         .route("/v1/workspaces/{workspace_id}/index/refresh", post(rest::index::refresh))
         .route("/v1/workspaces/{workspace_id}/index/incremental", post(rest::index::incremental))
+        .route("/v1/workspaces/{workspace_id}/index/skipped", get(rest::index::skipped))
+        .route("/v1/workspaces/{workspace_id}/index/pause", post(rest::index::pause))
+        .route("/v1/workspaces/{workspace_id}/index/resume", post(rest::index::resume))
+        .route("/v1/workspaces/{workspace_id}/index/cancel", post(rest::index::cancel))
+        .route("/v1/workspaces/{workspace_id}/index", delete(rest::index::forget))
         .route("/v1/workspaces/{workspace_id}/search", get(rest::search::search))
+        .route("/v1/workspaces/{workspace_id}/references", get(rest::search::references))
 }
 
 fn plugins() -> Router<Arc<Inner>> {

@@ -30,7 +30,10 @@ pub use extension::{
     RunExtensionParams,
 };
 pub use health::{CONTROL_VERSION, CheckState, Health, HealthChecks, HealthStatus};
-pub use index::{ChangesParams, ChangesResult, IndexState, IndexStatus, RejectedChange};
+pub use index::{
+    ChangesParams, ChangesResult, IndexState, IndexStatus, IndexStep, RejectedChange, SkippedFile,
+    SkippedList,
+};
 pub use message::{
     FieldDataType, FindingSeverity, MessageContent, MessageFinding, MessageFormat, MessageList, MessagePatch,
     MessageSchema, MessageValidation, MessageValue, OpenMessage, OpenMessageParams, PatchMessageParams,
@@ -50,7 +53,7 @@ pub use policy::{
     PolicyLimits, PolicyPreset, PolicyRule, RiskLevel, Sandbox,
 };
 pub use problem::{FieldProblem, Problem, ProblemType};
-pub use search::{HitKind, SearchHit, SearchResult};
+pub use search::{HitKind, Reference, ReferenceKind, ReferenceList, SearchHit, SearchResult, TextMatch};
 pub use session::{
     Budget, CreateSessionParams, Event, EventPage, ForkSessionParams, RenameSessionParams, Session,
     SessionModel, SessionPage, SessionStatus, UndoParams, UndoResult,
@@ -97,6 +100,8 @@ bodies! {
     ChangesParams = "changes_params" from CLIENT,
     ChangesResult = "changes_result" from SERVER,
     SearchResult = "search_result" from SERVER,
+    SkippedList = "skipped_list" from SERVER,
+    ReferenceList = "reference_list" from SERVER,
     CreateSessionParams = "create_session_params" from CLIENT,
     Session = "session" from SERVER,
     SessionPage = "session_page" from SERVER,

@@ -77,6 +77,24 @@ async fn call(client: &Client, endpoint: &Endpoint) -> Option<Result<(), Error>>
         (Verb::Post, "/v1/workspaces/{workspace_id}/index/incremental") => {
             client.change_index(&workspace, &read::<ChangesParams>("changes_params")).await.map(drop)
         }
+        (Verb::Get, "/v1/workspaces/{workspace_id}/index/skipped") => {
+            client.skipped_files(&workspace, Some(9)).await.map(drop)
+        }
+        (Verb::Post, "/v1/workspaces/{workspace_id}/index/pause") => {
+            client.pause_index(&workspace).await.map(drop)
+        }
+        (Verb::Post, "/v1/workspaces/{workspace_id}/index/resume") => {
+            client.resume_index(&workspace).await.map(drop)
+        }
+        (Verb::Post, "/v1/workspaces/{workspace_id}/index/cancel") => {
+            client.cancel_index(&workspace).await.map(drop)
+        }
+        (Verb::Delete, "/v1/workspaces/{workspace_id}/index") => {
+            client.drop_index(&workspace).await.map(drop)
+        }
+        (Verb::Get, "/v1/workspaces/{workspace_id}/references") => {
+            client.references(&workspace, "a b", &["*.rs".to_owned()], Some(9)).await.map(drop)
+        }
         (Verb::Get, "/v1/workspaces/{workspace_id}/search") => {
             client.search(&workspace, "a b", Some(&HitKind::Symbol)).await.map(drop)
         }
@@ -349,6 +367,8 @@ async fn every_endpoint_has_a_method_that_asks_for_it() {
             (Verb::Get, "/v1/messages/{message_id}/text") => "format=json",
             (Verb::Get, "/v1/messages/{message_id}/value") => "path=PID.5%201",
             (Verb::Get, path) if path.ends_with("/events") => "after=7&limit=9",
+            (Verb::Get, path) if path.ends_with("/skipped") => "limit=9",
+            (Verb::Get, path) if path.ends_with("/references") => "name=a%20b&path=*.rs&limit=9",
             (Verb::Get, path) if path.ends_with("/search") => "q=a%20b&kind=symbol",
             (Verb::WebSocket, path) if path.contains("session") => "after=3",
             _ => "",

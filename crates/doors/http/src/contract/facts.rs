@@ -79,6 +79,16 @@ const STATUS: Query = query("status", "Only items that are so far.", Holds::Text
 const TAG: Query = query("tag", "Only items with these words, with commas between them.", Holds::Text(1));
 const WORDS: Query = query("q", "What to look for.", Holds::Text(1)).needed();
 const KIND: Query = query("kind", "How to look.", Holds::Words(&["symbol", "text", "vector"]));
+const MATCH: Query =
+    query("match", "How words are read by the kind `text`.", Holds::Words(&["words", "phrase", "regex"]));
+const SYMBOL_KIND: Query =
+    query("symbol_kind", "Only definitions of these kinds, with commas between them.", Holds::Text(1));
+const GLOBS: Query = query(
+    "path",
+    "Only files that match one of these globs, with commas between them; `!` leaves out.",
+    Holds::Text(1),
+);
+const NAME: Query = query("name", "The name, as it is written.", Holds::Text(1)).needed();
 const UNSAVED: Query =
     query("unsaved", "What becomes of changes that are not saved.", Holds::Words(&["keep", "discard"]));
 const FORMAT: Query = query(
@@ -159,7 +169,23 @@ pub(super) const FACTS: &[Facts] = &[
         "checkPolicy",
         "What the policy would say to something",
     ),
-    get("/v1/workspaces/{workspace_id}/search", "search", "Places in the code").query(&[WORDS, KIND, LIMIT]),
+    get("/v1/workspaces/{workspace_id}/index/skipped", "listSkippedFiles", "Files that the code index lacks")
+        .query(&[LIMIT]),
+    post("/v1/workspaces/{workspace_id}/index/pause", "pauseIndex", "Holds the build of the code index up"),
+    post("/v1/workspaces/{workspace_id}/index/resume", "resumeIndex", "Lets a build go on"),
+    post("/v1/workspaces/{workspace_id}/index/cancel", "cancelIndex", "Ends a build; what was there stays"),
+    delete("/v1/workspaces/{workspace_id}/index", "dropIndex", "Drops the code index").bad(&[409]),
+    get("/v1/workspaces/{workspace_id}/search", "search", "Places in the code").query(&[
+        WORDS,
+        KIND,
+        MATCH,
+        SYMBOL_KIND,
+        GLOBS,
+        LIMIT,
+    ]),
+    get("/v1/workspaces/{workspace_id}/references", "listReferences", "Where a name is used")
+        .query(&[NAME, GLOBS, LIMIT])
+        .bad(&[409]),
     get("/v1/workspaces/{workspace_id}/trust", "getTrustReport", "What trusting the workspace would mean"),
     post(
         "/v1/workspaces/{workspace_id}/trust",

@@ -10,11 +10,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use loggia_domain::{CodeIndex, IndexBuild, IndexState, IndexStatus, Workspace, WorkspaceId};
+use loggia_domain::{CodeIndex, IndexBuild, IndexControl, IndexState, IndexStep, Workspace, WorkspaceId};
 use loggia_protocol_agent_server as wire;
-use wire::{ChangesParams, ChangesResult, FileChange, FileChangeKind, RejectedChange};
+use serde::Deserialize;
+use wire::{
+    ChangesParams, ChangesResult, FileChange, FileChangeKind, ProblemType, RejectedChange, SkippedList,
+};
 
-use crate::ask::WorkspacePath;
+use crate::ask::{Asked, Limit, WorkspacePath};
 use crate::body::Body;
 use crate::door::Inner;
 use crate::from_wire::leads_inside;
@@ -29,12 +32,28 @@ pub(crate) use crate::rest::index::builds::Builds;
 /// What is said of a workspace without an index.
 const NO_INDEX: &str = "there is no code index here; searches read the files themselves";
 
+/// How many files that are left out are listed unless the client says otherwise.
+const SKIPPED: usize = 100;
+
+/// How many it may ask for.
+const MAX_SKIPPED: usize = 1000;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct SkippedWanted {
+    limit: Option<Limit>,
+}
+
 pub(crate) async fn status(
     State(inner): Shared,
     WorkspacePath(id): WorkspacePath,
 ) -> Answer<Json<wire::IndexStatus>> {
     let workspace = inner.parts.engine.workspace(id).await?;
-    Ok(Json(status_of(&inner, &workspace)))
+    if let Some(index) = (inner.parts.index)(&workspace) {
+        // What is kept of it is read first; nothing is built for that.
+        index.opened().await;
+        return Ok(Json(body(&*index, inner.builds.times(id))));
+    }
+    Ok(Json(empty()))
 }
 
 pub(crate) async fn rebuild(
@@ -49,6 +68,61 @@ pub(crate) async fn refresh(
     WorkspacePath(id): WorkspacePath,
 ) -> Answer<(StatusCode, Json<wire::IndexStatus>)> {
     build(&inner, id, IndexBuild::Refresh).await
+}
+
+pub(crate) async fn skipped(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+    Asked(wanted): Asked<SkippedWanted>,
+) -> Answer<Json<SkippedList>> {
+    let workspace = inner.parts.engine.workspace(id).await?;
+    let limit = wanted.limit.map_or(SKIPPED, |limit| limit.up_to(MAX_SKIPPED));
+    let found = (inner.parts.index)(&workspace).map_or_else(Vec::new, |index| index.skipped(limit));
+    let file =
+        |file: loggia_domain::SkippedFile| wire::SkippedFile { file_path: file.path, reason: file.reason };
+    Ok(Json(SkippedList { skipped: found.into_iter().take(limit).map(file).collect() }))
+}
+
+pub(crate) async fn pause(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+) -> Answer<Json<wire::IndexStatus>> {
+    control(&inner, id, IndexControl::Pause).await
+}
+
+pub(crate) async fn resume(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+) -> Answer<Json<wire::IndexStatus>> {
+    control(&inner, id, IndexControl::Resume).await
+}
+
+pub(crate) async fn cancel(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+) -> Answer<Json<wire::IndexStatus>> {
+    control(&inner, id, IndexControl::Cancel).await
+}
+
+pub(crate) async fn forget(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+) -> Answer<Json<wire::IndexStatus>> {
+    let workspace = inner.parts.engine.workspace(id).await?;
+    let Some(index) = (inner.parts.index)(&workspace) else {
+        return Err(Problem::of(ProblemType::Conflict, NO_INDEX));
+    };
+    index.forget().await?;
+    Ok(Json(status_of(&inner, &workspace)))
+}
+
+/// Does something to a build; without one, or without an index, nothing changes.
+async fn control(inner: &Inner, id: WorkspaceId, control: IndexControl) -> Answer<Json<wire::IndexStatus>> {
+    let workspace = inner.parts.engine.workspace(id).await?;
+    if let Some(index) = (inner.parts.index)(&workspace) {
+        index.control(control);
+    }
+    Ok(Json(status_of(inner, &workspace)))
 }
 
 pub(crate) async fn incremental(
@@ -97,7 +171,7 @@ async fn build(
     tokio::spawn(run(Arc::clone(&index), how, Running { inner: Arc::clone(inner), id }));
     // So that the build has begun when its state is told.
     tokio::task::yield_now().await;
-    Ok((StatusCode::ACCEPTED, Json(body(&index.status(), inner.builds.times(id)))))
+    Ok((StatusCode::ACCEPTED, Json(body(&*index, inner.builds.times(id)))))
 }
 
 /// The build goes on when whoever asked for it has gone.
@@ -131,7 +205,7 @@ fn fault(change: &FileChange) -> Option<&'static str> {
 /// How a workspace's index is.
 pub(super) fn status_of(inner: &Inner, workspace: &Workspace) -> wire::IndexStatus {
     let times = inner.builds.times(workspace.id);
-    (inner.parts.index)(workspace).map_or_else(empty, |index| body(&index.status(), times))
+    (inner.parts.index)(workspace).map_or_else(empty, |index| body(&*index, times))
 }
 
 fn empty() -> wire::IndexStatus {
@@ -146,10 +220,28 @@ fn empty() -> wire::IndexStatus {
         started_at: None,
         finished_at: None,
         last_error: None,
+        step: None,
+        per_second: None,
+        seconds_left: None,
+        paused: None,
+        skipped: None,
+        notes: Vec::new(),
+        vectors: None,
     }
 }
 
-fn body(status: &IndexStatus, times: Times) -> wire::IndexStatus {
+fn step(step: IndexStep) -> wire::IndexStep {
+    match step {
+        IndexStep::Walking => wire::IndexStep::Walking,
+        IndexStep::Text => wire::IndexStep::Text,
+        IndexStep::Symbols => wire::IndexStep::Symbols,
+        IndexStep::Writing => wire::IndexStep::Writing,
+    }
+}
+
+fn body(index: &dyn CodeIndex, times: Times) -> wire::IndexStatus {
+    let (status, details) = (index.status(), index.details());
+    let progress = details.progress;
     wire::IndexStatus {
         state: match status.state {
             IndexState::Empty => wire::IndexState::Empty,
@@ -166,6 +258,13 @@ fn body(status: &IndexStatus, times: Times) -> wire::IndexStatus {
         total: status.total,
         started_at: times.started.map(moment),
         finished_at: times.finished.map(moment),
-        last_error: status.last_error.clone(),
+        last_error: status.last_error,
+        step: progress.map(|progress| step(progress.step)),
+        per_second: progress.map(|progress| progress.per_second),
+        seconds_left: progress.and_then(|progress| progress.seconds_left),
+        paused: progress.map(|progress| progress.is_paused),
+        skipped: (details.skipped > 0).then_some(details.skipped),
+        notes: details.notes,
+        vectors: details.vectors,
     }
 }

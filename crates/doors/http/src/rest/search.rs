@@ -1,11 +1,16 @@
-//! `GET …/search?q=&kind=`: the index asked directly; without one, the text tool reads the files.
+//! `GET …/search?q=&kind=` and `…/references?name=`: the index asked directly; without one, the text tool reads the files.
 
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use loggia_domain::{CodeFinding, CodeIndex, CodeQuery, JsonText, QueryKind, WorkspaceId};
-use loggia_protocol_agent_server::{HitKind, ProblemType, SearchHit, SearchResult};
+use loggia_domain::{
+    CodeFinding, CodeIndex, CodeQuery, CodeReference, JsonText, QueryKind, ReferenceQuery, SymbolKind,
+    TextMatch, WorkspaceId,
+};
+use loggia_protocol_agent_server::{
+    self as wire, HitKind, ProblemType, Reference, ReferenceList, SearchHit, SearchResult,
+};
 use serde::Deserialize;
 
 use crate::ask::{Asked, Limit, WorkspacePath};
@@ -25,6 +30,9 @@ const MAX_QUERY_BYTES: usize = 4096;
 /// How long the files are read at most: then the query was too common, or the workspace too large for it.
 const DEADLINE: Duration = Duration::from_secs(20);
 
+/// What is said to a filter where there is no index.
+const NO_FILTERS: &str = "there is no code index here, and without one there are no filters; leave `match`, `symbol_kind` and `path` out";
+
 /// The tool that finds lines.
 const SEARCH_TEXT: &str = "search_text";
 
@@ -32,6 +40,17 @@ const SEARCH_TEXT: &str = "search_text";
 pub(crate) struct Wanted {
     q: String,
     kind: Option<String>,
+    #[serde(rename = "match")]
+    matching: Option<String>,
+    symbol_kind: Option<String>,
+    path: Option<String>,
+    limit: Option<Limit>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Used {
+    name: String,
+    path: Option<String>,
     limit: Option<Limit>,
 }
 
@@ -48,10 +67,21 @@ pub(crate) async fn search(
     if wanted.q.trim().is_empty() || wanted.q.len() > MAX_QUERY_BYTES {
         return Err(Problem::bad_request(format!("q: has 1 to {MAX_QUERY_BYTES} bytes")));
     }
+    let matching = matching(wanted.matching, kind.as_ref())?;
+    let symbols = symbols(wanted.symbol_kind.as_deref())?;
+    let paths = globs(wanted.path.as_deref());
+    let is_filtered = matching != TextMatch::Words || !symbols.is_empty() || !paths.is_empty();
+    // How words are read means something to text only, so whoever says it means text.
+    let kind = if matching == TextMatch::Words { kind } else { Some(HitKind::Text) };
     let limit = wanted.limit.map_or(HITS, |limit| limit.up_to(MAX_HITS));
     let workspace = inner.parts.engine.workspace(id).await?;
     let results = match ((inner.parts.index)(&workspace), kind) {
-        (Some(index), kind) => in_index(&*index, wanted.q, kind, limit).await?,
+        (Some(index), kind) => {
+            let query =
+                CodeQuery { matching, symbols, paths, ..CodeQuery::new(wanted.q, how(kind.as_ref()), limit) };
+            in_index(&*index, query, kind).await?
+        }
+        (None, _) if is_filtered => return Err(Problem::of(ProblemType::Conflict, NO_FILTERS)),
         (None, None | Some(HitKind::Text)) => in_files(&inner, id, &wanted.q, limit).await?,
         (None, Some(kind)) => {
             let detail = format!("there is no code index here to look for a {kind} in; use the kind `text`");
@@ -61,29 +91,118 @@ pub(crate) async fn search(
     Ok(Json(SearchResult { results }))
 }
 
-async fn in_index(
-    index: &dyn CodeIndex,
-    text: String,
-    kind: Option<HitKind>,
-    limit: usize,
-) -> Answer<Vec<SearchHit>> {
-    let how = match kind {
+pub(crate) async fn references(
+    State(inner): Shared,
+    WorkspacePath(id): WorkspacePath,
+    Asked(used): Asked<Used>,
+) -> Answer<Json<ReferenceList>> {
+    let name = used.name.trim().to_owned();
+    if name.is_empty() || name.len() > MAX_QUERY_BYTES {
+        return Err(Problem::bad_request(format!("name: has 1 to {MAX_QUERY_BYTES} bytes")));
+    }
+    let limit = used.limit.map_or(HITS, |limit| limit.up_to(MAX_HITS));
+    let workspace = inner.parts.engine.workspace(id).await?;
+    let Some(index) = (inner.parts.index)(&workspace) else {
+        let detail = "there is no code index here that knows where names are used; search for the text";
+        return Err(Problem::of(ProblemType::Conflict, detail));
+    };
+    let found = index.references(ReferenceQuery { name, limit, paths: globs(used.path.as_deref()) }).await?;
+    Ok(Json(ReferenceList { references: found.into_iter().take(limit).map(reference).collect() }))
+}
+
+fn reference(found: CodeReference) -> Reference {
+    let kind = match found.kind {
+        loggia_domain::ReferenceKind::Call => wire::ReferenceKind::Call,
+        loggia_domain::ReferenceKind::Type => wire::ReferenceKind::Type,
+        loggia_domain::ReferenceKind::Import => wire::ReferenceKind::Import,
+        loggia_domain::ReferenceKind::Value => wire::ReferenceKind::Value,
+    };
+    Reference { file_path: found.path, line: found.line, kind, text: found.text }
+}
+
+/// How the words are read.
+fn matching(word: Option<String>, kind: Option<&HitKind>) -> Answer<TextMatch> {
+    let matching = match word.map(wire::TextMatch::from) {
+        None | Some(wire::TextMatch::Words) => TextMatch::Words,
+        Some(wire::TextMatch::Phrase) => TextMatch::Phrase,
+        Some(wire::TextMatch::Regex) => TextMatch::Regex,
+        Some(wire::TextMatch::Other(word)) => {
+            let detail = format!("match: `{word}` is not one of `words`, `phrase`, `regex`");
+            return Err(Problem::bad_request(detail));
+        }
+    };
+    if matching != TextMatch::Words && !matches!(kind, None | Some(HitKind::Text)) {
+        return Err(Problem::bad_request("match: goes with the kind `text` only"));
+    }
+    Ok(matching)
+}
+
+/// The kinds of definitions, as words with commas between them.
+fn symbols(words: Option<&str>) -> Answer<Vec<SymbolKind>> {
+    let kind = |word: &str| {
+        SymbolKind::from_word(word).ok_or_else(|| {
+            let allowed: Vec<String> =
+                SymbolKind::ALL.iter().map(|kind| format!("`{}`", kind.word())).collect();
+            Problem::bad_request(format!("symbol_kind: `{word}` is not one of {}", allowed.join(", ")))
+        })
+    };
+    parts(words).map(kind).collect()
+}
+
+/// Globs with commas between them. A comma between braces belongs to its glob, as in `*.{rs,toml}`.
+fn globs(words: Option<&str>) -> Vec<String> {
+    let mut depth = 0_usize;
+    let is_end = |c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    };
+    let parts = words.unwrap_or_default().split(is_end).map(str::trim);
+    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// What stands between commas.
+fn parts(words: Option<&str>) -> impl Iterator<Item = &str> {
+    words.unwrap_or_default().split(',').map(str::trim).filter(|part| !part.is_empty())
+}
+
+fn how(kind: Option<&HitKind>) -> QueryKind {
+    match kind {
         Some(HitKind::Symbol) => QueryKind::Symbols,
         Some(HitKind::Text) => QueryKind::Text,
         Some(HitKind::Vector) => QueryKind::Vectors,
         _ => QueryKind::Fused,
-    };
-    let findings = index.search(CodeQuery::new(text, how, limit)).await?;
-    let hit = |finding: CodeFinding| SearchHit {
-        kind: kind.clone().unwrap_or(if finding.symbol.is_some() { HitKind::Symbol } else { HitKind::Text }),
+    }
+}
+
+async fn in_index(index: &dyn CodeIndex, query: CodeQuery, kind: Option<HitKind>) -> Answer<Vec<SearchHit>> {
+    let limit = query.limit;
+    let findings = index.search(query).await?;
+    Ok(findings.into_iter().take(limit).map(|finding| hit(finding, kind.as_ref())).collect())
+}
+
+fn hit(finding: CodeFinding, kind: Option<&HitKind>) -> SearchHit {
+    let found_by = if finding.symbol.is_some() { HitKind::Symbol } else { HitKind::Text };
+    let definition = finding.definition;
+    SearchHit {
+        kind: kind.cloned().unwrap_or(found_by),
         file_path: finding.path,
         start_line: finding.start_line,
         end_line: finding.end_line,
         name: finding.symbol,
         snippet: finding.snippet,
         score: f64::from(finding.score),
-    };
-    Ok(findings.into_iter().take(limit).map(hit).collect())
+        symbol_kind: definition.as_ref().map(|definition| definition.kind.word().to_owned()),
+        container: definition.as_ref().and_then(|definition| definition.container.clone()),
+        signature: definition
+            .as_ref()
+            .map(|definition| definition.signature.clone())
+            .filter(|text| !text.is_empty()),
+        doc: definition.map(|definition| definition.doc).filter(|text| !text.is_empty()),
+    }
 }
 
 async fn in_files(inner: &Inner, id: WorkspaceId, text: &str, limit: usize) -> Answer<Vec<SearchHit>> {
@@ -112,6 +231,10 @@ fn line_hit(line: &str) -> Option<SearchHit> {
                 name: None,
                 snippet: text.to_owned(),
                 score: 1.0,
+                symbol_kind: None,
+                container: None,
+                signature: None,
+                doc: None,
             });
         }
         from = colon + 1;
@@ -122,6 +245,16 @@ fn line_hit(line: &str) -> Option<SearchHit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn globs_may_hold_choices() {
+        assert_eq!(
+            globs(Some("src/**/*.{rs,toml}, !tests/**,,{a,b{c,d}}")),
+            ["src/**/*.{rs,toml}", "!tests/**", "{a,b{c,d}}"]
+        );
+        assert_eq!(globs(Some("{a,b")), ["{a,b"], "the index says what is wrong with it");
+        assert_eq!(globs(None), Vec::<String>::new());
+    }
 
     #[test]
     fn lines_of_the_text_tool_are_read() {

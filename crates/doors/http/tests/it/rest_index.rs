@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use loggia_domain::{
-    BoxFuture, CodeFinding, CodeIndex, CodeQuery, IndexBuild, IndexError, IndexState, IndexStatus, QueryKind,
+    BoxFuture, CodeFinding, CodeIndex, CodeQuery, CodeReference, Definition, IndexBuild, IndexControl,
+    IndexDetails, IndexError, IndexProgress, IndexState, IndexStatus, IndexStep, QueryKind, ReferenceKind,
+    ReferenceQuery, SkippedFile, SymbolKind, TextMatch,
 };
 use serde_json::json;
 
@@ -36,6 +38,15 @@ impl CodeIndex for Fake {
 
     fn search(&self, query: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>> {
         self.note(format!("search {} {:?} {}", query.text, query.kind, query.limit));
+        if query.matching != TextMatch::Words || !query.symbols.is_empty() || !query.paths.is_empty() {
+            self.note(format!("by {:?} {:?} {:?}", query.matching, query.symbols, query.paths));
+        }
+        let definition = Definition {
+            kind: SymbolKind::Function,
+            container: None,
+            signature: "fn main()".to_owned(),
+            doc: String::new(),
+        };
         let found = CodeFinding {
             path: "src/main.rs".to_owned(),
             start_line: 1,
@@ -43,7 +54,7 @@ impl CodeIndex for Fake {
             symbol: (query.kind == QueryKind::Symbols).then(|| "main".to_owned()),
             snippet: "fn main() {}".to_owned(),
             score: 0.5,
-            definition: None,
+            definition: (query.kind == QueryKind::Symbols).then_some(definition),
         };
         Box::pin(std::future::ready(Ok(vec![found])))
     }
@@ -56,6 +67,39 @@ impl CodeIndex for Fake {
     fn build(&self, how: IndexBuild) -> BoxFuture<'_, Result<IndexStatus, IndexError>> {
         self.note(format!("build {how:?}"));
         Box::pin(std::future::ready(Ok(self.status())))
+    }
+
+    fn references(&self, query: ReferenceQuery) -> BoxFuture<'_, Result<Vec<CodeReference>, IndexError>> {
+        self.note(format!("references {} {} {:?}", query.name, query.limit, query.paths));
+        let (path, text) = ("src/a.rs".to_owned(), "main();".to_owned());
+        let found = CodeReference { path, line: 3, kind: ReferenceKind::Call, text };
+        Box::pin(std::future::ready(Ok(vec![found])))
+    }
+
+    fn details(&self) -> IndexDetails {
+        let progress = IndexProgress {
+            step: IndexStep::Symbols,
+            done: 1,
+            total: 2,
+            per_second: 2.5,
+            seconds_left: Some(0.5),
+            is_paused: true,
+        };
+        IndexDetails { progress: Some(progress), skipped: 2, notes: vec!["a note".to_owned()], vectors: None }
+    }
+
+    fn skipped(&self, limit: usize) -> Vec<SkippedFile> {
+        self.note(format!("skipped {limit}"));
+        vec![SkippedFile { path: "big.bin".to_owned(), reason: "too large".to_owned() }]
+    }
+
+    fn control(&self, control: IndexControl) {
+        self.note(format!("{control:?}"));
+    }
+
+    fn forget(&self) -> BoxFuture<'_, Result<(), IndexError>> {
+        self.note("forget".to_owned());
+        Box::pin(std::future::ready(Ok(())))
     }
 }
 
@@ -176,4 +220,73 @@ async fn a_change_at_no_moment_is_pointed_at() {
     ]});
     let answer = house.ask("POST", &house.workspace_path("/index/incremental"), &body.to_string()).await;
     assert_eq!(answer.problem(), "422 invalid-body /changes/1/timestamp");
+}
+
+#[tokio::test]
+async fn a_build_is_told_with_its_step_and_can_be_steered() {
+    let index = Arc::new(Fake { asked: Mutex::default() });
+    let house = Builder::new().index(Arc::clone(&index) as Arc<dyn CodeIndex>).start("").await;
+    let status = house.get(&house.workspace_path("/index/status")).await.ok(200).json();
+    let told = ["step", "per_second", "seconds_left", "paused", "skipped", "notes"].map(|name| &status[name]);
+    assert_eq!(json!(told), json!(["symbols", 2.5, 0.5, true, 2, ["a note"]]));
+    assert_eq!(status.get("vectors"), None);
+    for how in ["pause", "resume", "cancel"] {
+        let path = house.workspace_path(&format!("/index/{how}"));
+        assert_eq!(house.ask("POST", &path, "").await.ok(200).json(), status);
+    }
+    assert_eq!(house.ask("DELETE", &house.workspace_path("/index"), "").await.ok(200).json(), status);
+    let skipped = house.get(&house.workspace_path("/index/skipped?limit=7")).await.ok(200).json();
+    assert_eq!(skipped, json!({"skipped": [{"file_path": "big.bin", "reason": "too large"}]}));
+    let asked = index.asked.lock().unwrap().clone();
+    assert_eq!(asked, ["Pause", "Resume", "Cancel", "forget", "skipped 7"]);
+}
+
+#[tokio::test]
+async fn a_search_is_narrowed_and_uses_of_a_name_are_found() {
+    let index = Arc::new(Fake { asked: Mutex::default() });
+    let house = Builder::new().index(Arc::clone(&index) as Arc<dyn CodeIndex>).start("").await;
+    house.get(&house.workspace_path("/search?q=a&match=regex&path=*.rs,!b.rs")).await.ok(200);
+    let path = house.workspace_path("/search?q=a&kind=symbol&symbol_kind=function,struct");
+    let hit = house.get(&path).await.ok(200).json()["results"][0].clone();
+    assert_eq!((&hit["symbol_kind"], &hit["signature"]), (&json!("function"), &json!("fn main()")));
+    assert_eq!((hit.get("container"), hit.get("doc")), (None, None));
+    let used =
+        house.get(&house.workspace_path("/references?name=main&limit=3&path=src/*")).await.ok(200).json();
+    let place = json!({"file_path": "src/a.rs", "line": 3, "kind": "call", "text": "main();"});
+    assert_eq!(used, json!({"references": [place]}));
+    let asked = index.asked.lock().unwrap().clone();
+    let wanted = [
+        "search a Text 20",
+        "by Regex [] [\"*.rs\", \"!b.rs\"]",
+        "search a Symbols 20",
+        "by Words [Function, Struct] []",
+        "references main 3 [\"src/*\"]",
+    ];
+    assert_eq!(asked, wanted);
+    for wrong in ["match=fuzzy", "match=regex&kind=symbol", "symbol_kind=function,verb"] {
+        let answer = house.get(&house.workspace_path(&format!("/search?q=a&{wrong}"))).await;
+        assert_eq!(answer.problem(), "400 bad-request");
+    }
+    assert_eq!(house.get(&house.workspace_path("/references?name=%20")).await.problem(), "400 bad-request");
+}
+
+#[tokio::test]
+async fn without_an_index_filters_and_uses_are_refused() {
+    let house = House::new().await;
+    for path in ["/search?q=a&match=regex", "/search?q=a&path=*.rs", "/references?name=main"] {
+        assert_eq!(house.get(&house.workspace_path(path)).await.problem(), "409 conflict");
+    }
+    assert_eq!(house.ask("DELETE", &house.workspace_path("/index"), "").await.problem(), "409 conflict");
+    let skipped = house.get(&house.workspace_path("/index/skipped")).await.ok(200).json();
+    assert_eq!(skipped, json!({"skipped": []}));
+}
+
+#[tokio::test]
+async fn steering_a_build_needs_more_than_read() {
+    let house = House::new().await;
+    let read = house.token("read").await;
+    for (verb, path) in [("POST", "/index/pause"), ("POST", "/index/cancel"), ("DELETE", "/index")] {
+        let answer = house.ask_as(Some(&read), verb, &house.workspace_path(path), "").await;
+        assert_eq!(answer.problem(), "403 forbidden");
+    }
 }

@@ -112,7 +112,7 @@ impl World {
                 read: read.clone(),
             }),
             models: Arc::clone(&catalogue) as _,
-            tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            tools: Arc::new(|root, _| loggia_tools::standard(Arc::clone(root))),
             repositories: loggia_engine::NoRepository::finder(),
             sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(PretendRunner),

@@ -75,7 +75,13 @@ pub const ENDPOINTS: &[Endpoint] = &[
         .takes("policy_check_params")
         .answers("policy_check_result")
         .added(),
+    get("/v1/workspaces/{workspace_id}/index/skipped", READ).answers("skipped_list").added(),
+    post("/v1/workspaces/{workspace_id}/index/pause", DRIVE).answers("index_status").added(),
+    post("/v1/workspaces/{workspace_id}/index/resume", DRIVE).answers("index_status").added(),
+    post("/v1/workspaces/{workspace_id}/index/cancel", DRIVE).answers("index_status").added(),
+    delete("/v1/workspaces/{workspace_id}/index", DRIVE).answers("index_status").added(),
     get("/v1/workspaces/{workspace_id}/search", READ).answers("search_result").added(),
+    get("/v1/workspaces/{workspace_id}/references", READ).answers("reference_list").added(),
     get("/v1/workspaces/{workspace_id}/trust", READ).answers("trust_report").added(),
     post("/v1/workspaces/{workspace_id}/trust", ADMIN).takes("trust_params").answers("workspace").added(),
     delete("/v1/workspaces/{workspace_id}/trust", ADMIN).added(),

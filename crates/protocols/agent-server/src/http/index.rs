@@ -8,7 +8,7 @@ use crate::ids::Timestamp;
 use crate::words::open_words;
 
 /// How an index is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexStatus {
     /// In one word.
     pub state: IndexState,
@@ -33,6 +33,57 @@ pub struct IndexStatus {
     /// Why the last build failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
+    /// What the running build is doing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<IndexStep>,
+    /// Files per second, since the step began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_second: Option<f64>,
+    /// Seconds to the end of the step at that rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds_left: Option<f64>,
+    /// Whether the running build is held up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
+    /// How many files are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<u64>,
+    /// What people should know about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Pieces of text that have a vector; absent when vector search is off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<u64>,
+}
+
+open_words! {
+    /// A step of a build.
+    pub enum IndexStep {
+        /// Looking which files there are.
+        Walking = "walking",
+        /// Words of files.
+        Text = "text",
+        /// Definitions and uses of names.
+        Symbols = "symbols",
+        /// Writing what was found.
+        Writing = "writing",
+    }
+}
+
+/// Files that are not in the index though the rules would have them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SkippedList {
+    /// By path.
+    pub skipped: Vec<SkippedFile>,
+}
+
+/// A file that is not in the index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SkippedFile {
+    /// Relative to the workspace root.
+    pub file_path: String,
+    /// Why, in words.
+    pub reason: String,
 }
 
 open_words! {

@@ -17,7 +17,7 @@ pub struct RegisterWorkspaceParams {
 }
 
 /// A registered project directory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workspace {
     /// Its id.
     pub workspace_id: WorkspaceId,
@@ -37,7 +37,7 @@ pub struct Workspace {
 }
 
 /// `GET /v1/workspaces`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkspacePage {
     /// This page's workspaces.
     pub workspaces: Vec<Workspace>,

@@ -56,7 +56,13 @@ Post /v1/sessions/{session_id}/cancel drive
 Get /v1/sessions/{session_id}/export read
 Post /v1/sessions/import drive
 Post /v1/workspaces/{workspace_id}/policy/check read
+Get /v1/workspaces/{workspace_id}/index/skipped read
+Post /v1/workspaces/{workspace_id}/index/pause drive
+Post /v1/workspaces/{workspace_id}/index/resume drive
+Post /v1/workspaces/{workspace_id}/index/cancel drive
+Delete /v1/workspaces/{workspace_id}/index drive
 Get /v1/workspaces/{workspace_id}/search read
+Get /v1/workspaces/{workspace_id}/references read
 Get /v1/workspaces/{workspace_id}/trust read
 Post /v1/workspaces/{workspace_id}/trust admin
 Delete /v1/workspaces/{workspace_id}/trust admin
