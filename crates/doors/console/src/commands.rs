@@ -6,9 +6,11 @@ mod daemon;
 mod dialogs;
 mod extensions;
 mod help;
+mod index;
 mod messages;
 mod plugins;
 mod questions;
+mod search;
 mod sessions;
 mod tasks;
 mod turns;
@@ -48,6 +50,10 @@ pub(crate) async fn run(door: &Arc<Inner>, guest: &Arc<Guest>, given: &Given, vo
         Verb::Extension(verb) => {
             let (name, command) = (given.value("EXT").unwrap_or_default(), given.value("COMMAND"));
             return extensions::act(door, guest, verb, name, command, voice).await;
+        }
+        Verb::Index(verb) => return index::act(door, guest, verb, voice).await,
+        Verb::Search => {
+            return search::search(door, guest, given.value("WORDS").unwrap_or_default(), voice).await;
         }
         Verb::Help => help::help(given.value("COMMAND")),
         Verb::Sessions => sessions::list(door, guest).await,

@@ -52,6 +52,9 @@ pub(crate) fn wanted(line: &str, at: usize) -> (Wanted, String) {
         return (Wanted::Name(texts.iter().map(|text| (*text).to_owned()).collect()), typed);
     };
     let given = &texts[taken..];
+    if given.is_empty() && table::longer(&texts).next().is_some() {
+        return (Wanted::Name(texts.iter().map(|text| (*text).to_owned()).collect()), typed);
+    }
     let last = command.arguments.last();
     let argument = command.arguments.get(given.len()).or(last.filter(|last| last.need == Need::Flag));
     let wanted = match argument {
@@ -200,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_commands_name_goes_on_with_its_words() {
-        assert_eq!(offered("se|"), "sessions");
+        assert_eq!(offered("se|"), "sessions search");
         assert_eq!(offered("u|nknown"), "use undo");
         assert_eq!(offered("log |"), "level");
         assert_eq!(offered("/mo|"), "/models /model");
@@ -208,6 +211,8 @@ mod tests {
         assert_eq!(offered("nonsense |"), "");
         assert_eq!(offered("task re|"), "review redo resume");
         assert_eq!(offered("plugin |"), "enable disable validate");
+        assert_eq!(offered("inde|"), "index");
+        assert_eq!(offered("/index re|"), "rebuild resume");
         let offered = offered("|");
         let mut all: Vec<&str> = COMMANDS.iter().map(|command| command.name[0]).collect();
         all.dedup();
@@ -229,6 +234,8 @@ mod tests {
         assert_eq!(at("task note abcd1234 wh|").0, Wanted::Nothing);
         assert_eq!(at("ask wh|").0, Wanted::Nothing);
         assert_eq!(at("cancel |").0, Wanted::Nothing);
+        assert_eq!(at("index build |").0, Wanted::Nothing);
+        assert_eq!(at("search wh|").0, Wanted::Nothing);
         assert_eq!(at("use|").0, Wanted::Name(Vec::new()));
     }
 

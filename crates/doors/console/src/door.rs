@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use loggia_domain::{ModelCatalogue, PluginDesk};
 use loggia_endermux_io::server::Socket;
 use loggia_endermux_io::{Console, Server};
-use loggia_engine::Engine;
+use loggia_engine::{Engine, IndexFinder};
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -27,6 +27,8 @@ pub struct Parts {
     pub engine: Engine,
     /// The models there are; those the engine uses.
     pub models: Arc<dyn ModelCatalogue>,
+    /// Finds the index of a workspace: the same the engine uses.
+    pub index: IndexFinder,
     /// Looks after plugins.
     pub plugins: Arc<dyn PluginDesk>,
     /// What the daemon logs.

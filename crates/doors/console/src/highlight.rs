@@ -28,21 +28,24 @@ pub(crate) fn highlight(line: &str, level: ColorLevel) -> String {
 
 fn styles(words: &[Word]) -> Vec<Style> {
     let texts = words.iter().map(|word| word.text.as_str());
+    // A name that is not complete yet is not wrong yet.
+    let begins = |command: &table::Command| {
+        let parts = command.name.iter().zip(words);
+        words.len() <= command.name.len()
+            && parts.enumerate().all(|(place, (part, word))| {
+                let word = if place == 0 { word.text.trim_start_matches('/') } else { word.text.as_str() };
+                if place + 1 == words.len() { part.starts_with(word) } else { *part == word }
+            })
+    };
     let Some((command, taken)) = table::find(texts) else {
-        // A name that is not complete yet is not wrong yet.
-        let begins = |command: &table::Command| {
-            let parts = command.name.iter().zip(words);
-            words.len() <= command.name.len()
-                && parts.enumerate().all(|(place, (part, word))| {
-                    let word =
-                        if place == 0 { word.text.trim_start_matches('/') } else { word.text.as_str() };
-                    if place + 1 == words.len() { part.starts_with(word) } else { *part == word }
-                })
-        };
         let style = if COMMANDS.iter().any(begins) { Style::Plain } else { Style::Bad };
         return vec![style; words.len()];
     };
     let mut styles = vec![Style::Subject; taken];
+    if words.len() > taken && COMMANDS.iter().any(begins) {
+        styles.resize(words.len(), Style::Plain);
+        return styles;
+    }
     for (place, word) in words[taken..].iter().enumerate() {
         let argument = command.arguments.get(place).or(command.arguments.last());
         let beyond = place >= command.arguments.len();
@@ -97,6 +100,8 @@ mod tests {
         assert_eq!(shown("task finish ab merge"), "*(task) *(finish) name(ab) value(merge)");
         assert_eq!(shown("task note ab mind it"), "*(task) *(note) name(ab) mind it");
         assert_eq!(shown("plugin enable x y"), "*(plugin) *(enable) name(x) bad(y)");
+        assert_eq!(shown("index build"), "*(index) *(build)");
+        assert_eq!((shown("index bu"), shown("index x")), ("*(index) bu".into(), "*(index) bad(x)".into()));
         assert_eq!(shown("ask why use this?"), "*(ask) why use this?");
         assert_eq!(shown("cancel now"), "*(cancel) bad(now)");
         assert_eq!(shown("undo x"), "*(undo) bad(x)");

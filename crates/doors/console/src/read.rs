@@ -47,6 +47,11 @@ pub(crate) fn read(line: &str) -> Option<Result<Given, Fault>> {
     let Some((command, taken)) = table::find(words.iter().map(|word| word.text.as_str())) else {
         return Some(Err(unknown(&words, first)));
     };
+    let texts: Vec<&str> = words[..taken].iter().map(|word| word.text.as_str()).collect();
+    // Whoever goes on after a name that others begin with means one of those.
+    if command.arguments.is_empty() && words.len() > taken && table::longer(&texts).next().is_some() {
+        return Some(Err(unknown(&words, first)));
+    }
     Some(values(command, line, &words[..taken], &words[taken..]))
 }
 
@@ -254,6 +259,13 @@ mod tests {
             understood("plugin start x"),
             "there is no `plugin start`: `plugin` goes on with enable, disable, validate"
         );
+        assert_eq!(understood("index"), "index");
+        assert_eq!(understood("index build"), "index build");
+        assert_eq!(
+            understood("index biuld"),
+            "there is no `index biuld`: `index` goes on with skipped, build, rebuild, pause, resume, cancel, drop"
+        );
+        assert_eq!(understood("search it's  so"), "search WORDS=it's  so");
         assert_eq!(understood("task note abcd"), "`task note` needs TEXT: usage: task note TASK TEXT…");
         assert_eq!(understood("use"), "`use` needs SESSION: usage: use SESSION");
         assert_eq!(understood("ask"), "`ask` needs TEXT: usage: ask TEXT…");

@@ -33,6 +33,8 @@ pub(crate) enum Verb {
     Extensions,
     Extension(ExtensionVerb),
     Message(MessageVerb),
+    Index(IndexVerb),
+    Search,
     Dialogs,
     Answer,
     CloseWindow,
@@ -74,6 +76,19 @@ pub(crate) enum MessageVerb {
     Save,
     Validate,
     Close,
+}
+
+/// What a command does about the code index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IndexVerb {
+    Status,
+    Skipped,
+    Build,
+    Rebuild,
+    Pause,
+    Resume,
+    Cancel,
+    Drop,
 }
 
 /// What a command does about a task.
@@ -194,7 +209,7 @@ impl Command {
     }
 }
 
-/// The command that was given by these words, with how many of them are its name.
+/// The command that was given by these words, with how many of them are its name: the longest that fits.
 pub(crate) fn find<'a>(
     words: impl IntoIterator<Item = &'a str> + Clone,
 ) -> Option<(&'static Command, usize)> {
@@ -207,7 +222,19 @@ pub(crate) fn find<'a>(
             word == *part
         })
     };
-    COMMANDS.iter().find(fits).map(|command| (command, command.name.len()))
+    let found = COMMANDS.iter().filter(fits).max_by_key(|command| command.name.len());
+    found.map(|command| (command, command.name.len()))
+}
+
+/// The commands whose names go on after these words.
+pub(crate) fn longer<'a>(words: &'a [&'a str]) -> impl Iterator<Item = &'static Command> + use<'a> {
+    COMMANDS.iter().filter(move |command| {
+        let mut parts = command.name.iter().zip(words).enumerate();
+        command.name.len() > words.len()
+            && parts.all(|(place, (part, word))| {
+                *part == if place == 0 { word.strip_prefix('/').unwrap_or(word) } else { word }
+            })
+    })
 }
 
 #[cfg(test)]
@@ -221,6 +248,9 @@ mod tests {
             assert_eq!((found.verb, words), (command.verb, command.name.len()));
         }
         assert_eq!(find(["/help"]).unwrap().0.verb, Verb::Help);
+        assert_eq!(find(["index"]).unwrap().0.verb, Verb::Index(IndexVerb::Status));
+        assert_eq!(find(["index", "build", "x"]).unwrap().0.verb, Verb::Index(IndexVerb::Build));
+        assert_eq!((longer(&["/index"]).count(), longer(&["index", "build"]).count()), (7, 0));
         assert!(find(["log"]).is_none() && find(["Help"]).is_none() && find([]).is_none());
     }
 
@@ -238,16 +268,18 @@ mod tests {
     fn who_may_only_look_changes_nothing_and_only_admins_have_code_run_or_go_past_guards() {
         let of = |role: Role| {
             let about = |command: &&Command| {
-                command.scope == role && ["plugins", "plugin", "tasks", "task"].contains(&command.name[0])
+                let names = ["plugins", "plugin", "tasks", "task", "index", "search"];
+                command.scope == role && names.contains(&command.name[0])
             };
             COMMANDS.iter().filter(about).map(Command::typed).collect::<Vec<_>>().join(", ")
         };
-        assert_eq!(of(Role::Watch), "plugins, tasks, task status");
+        assert_eq!(of(Role::Watch), "plugins, tasks, task status, index, index skipped, search");
         assert_eq!(of(Role::Admin), "plugin enable, plugin disable, plugin validate, task override");
         assert_eq!(
             of(Role::Drive),
             "task browse, task start, task plan, task implement, task review, task finish, task note, task answer, \
-             task undo, task redo, task resume, task set, task abandon, task auto"
+             task undo, task redo, task resume, task set, task abandon, task auto, index build, index rebuild, \
+             index pause, index resume, index cancel, index drop"
         );
     }
 

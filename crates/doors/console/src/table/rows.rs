@@ -4,7 +4,9 @@
 
 use loggia_domain::Role;
 
-use super::{Argument, Command, ExtensionVerb, Kind, MessageVerb, Need, PluginVerb, TaskVerb, Verb};
+use super::{
+    Argument, Command, ExtensionVerb, IndexVerb, Kind, MessageVerb, Need, PluginVerb, TaskVerb, Verb,
+};
 
 const fn one(name: &'static str, kind: Kind) -> Argument {
     Argument { name, kind, need: Need::One }
@@ -66,6 +68,17 @@ const fn message(
     help: &'static str,
 ) -> Command {
     Command { name, arguments, help, more: "", scope, verb: Verb::Message(verb) }
+}
+
+/// A command about the code index.
+const fn index(
+    name: &'static [&'static str],
+    scope: Role,
+    verb: IndexVerb,
+    help: &'static str,
+    more: &'static str,
+) -> Command {
+    Command { name, arguments: &[], help, more, scope, verb: Verb::Index(verb) }
 }
 
 /// Every command, in the order `help` shows them.
@@ -408,6 +421,52 @@ pub(crate) const COMMANDS: &[Command] = &[
         more: "HOW is keep, merge, squash or propose. Agents ask nothing; the policy does.",
         scope: Role::Drive,
         verb: Verb::Task(TaskVerb::Auto),
+    },
+    index(
+        &["index"],
+        Role::Watch,
+        IndexVerb::Status,
+        "show how the code index of the workspace of the session in use is",
+        "",
+    ),
+    index(
+        &["index", "skipped"],
+        Role::Watch,
+        IndexVerb::Skipped,
+        "list the files that are not in it, with the reasons",
+        "",
+    ),
+    index(
+        &["index", "build"],
+        Role::Drive,
+        IndexVerb::Build,
+        "bring it up to date with the files",
+        "It goes on behind the command, and its steps are told; `index cancel` ends it.",
+    ),
+    index(&["index", "rebuild"], Role::Drive, IndexVerb::Rebuild, "build it from nothing", ""),
+    index(&["index", "pause"], Role::Drive, IndexVerb::Pause, "hold its build up", ""),
+    index(&["index", "resume"], Role::Drive, IndexVerb::Resume, "let its build go on", ""),
+    index(
+        &["index", "cancel"],
+        Role::Drive,
+        IndexVerb::Cancel,
+        "end its build; what was there before stays",
+        "",
+    ),
+    index(
+        &["index", "drop"],
+        Role::Drive,
+        IndexVerb::Drop,
+        "take it away; it is built again when it is next needed",
+        "",
+    ),
+    Command {
+        name: &["search"],
+        arguments: &[rest("WORDS", Need::Rest)],
+        help: "look for code in the workspace of the session in use",
+        more: "Words, names of definitions and what other code uses most are ranked together. `loggia search` has more ways.",
+        scope: Role::Watch,
+        verb: Verb::Search,
     },
     Command {
         name: &["workspaces"],

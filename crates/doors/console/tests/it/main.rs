@@ -5,6 +5,7 @@ mod bounds;
 mod commands;
 mod completing;
 mod extensions;
+mod indexing;
 mod plugins;
 mod questions;
 mod sessions;

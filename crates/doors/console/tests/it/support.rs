@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_console::{Door, Journal, Parts};
-use loggia_domain::PluginDesk;
+use loggia_domain::{CodeIndex, PluginDesk};
 use loggia_endermux_io::client::{Options, Running, Said};
 use loggia_endermux_io::server::Socket;
 use loggia_endermux_io::{Client, Event, Events};
@@ -52,11 +52,26 @@ impl House {
 
     /// The same with somebody who looks after plugins.
     pub(crate) async fn with(world: World, plugins: Arc<dyn PluginDesk>) -> Self {
+        Self::furnished(world, plugins, None).await
+    }
+
+    /// The same with a code index.
+    pub(crate) async fn with_index(index: Arc<dyn CodeIndex>) -> Self {
+        let world = WorldBuilder::new("/bin/false").index(Arc::clone(&index)).start("").await;
+        Self::furnished(world, Arc::new(loggia_domain::NoPlugins), Some(index)).await
+    }
+
+    async fn furnished(
+        world: World,
+        plugins: Arc<dyn PluginDesk>,
+        index: Option<Arc<dyn CodeIndex>>,
+    ) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (path, stop) = (directory.path().join("console.sock"), CancellationToken::new());
         let door = Door::new(Parts {
             engine: world.engine.clone(),
             models: Arc::clone(&world.catalogue),
+            index: Arc::new(move |_| index.clone()),
             plugins,
             journal: Journal::new(),
             root_of: |_| None,
