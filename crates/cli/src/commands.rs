@@ -4,10 +4,12 @@
 //! said it. What cannot be taken back is asked about first.
 
 mod extensions;
+mod index;
 mod messages;
 mod models;
 mod plugins;
 mod policies;
+mod search;
 mod sessions;
 mod table;
 mod tasks;
@@ -25,6 +27,10 @@ pub use extensions::{
     ExtensionChange, ExtensionRun, ExtensionsOf, Prepared, extension_change, extension_info, extension_list,
     extension_logs, extension_run, extension_start,
 };
+pub use index::{
+    IndexBuilding, IndexDrop, IndexOf, IndexShow, IndexSteer, index_build, index_drop, index_status,
+    index_steer, index_watch,
+};
 pub use messages::{
     MessageAt, MessageOpening, MessagePatches, MessageStep, message_close, message_get, message_open,
     message_patch, message_save, message_set, message_show, message_status, message_step, message_validate,
@@ -35,6 +41,7 @@ pub use plugins::{
     plugin_info, plugin_install, plugin_list, plugin_remove, plugin_validate,
 };
 pub use policies::{PolicyCheck, PolicyShow, policy_check, policy_show};
+pub use search::{Search, SearchWay, search};
 pub use sessions::{
     SessionDelete, SessionFork, SessionRename, SessionShow, SessionsList, sessions_delete, sessions_fork,
     sessions_list, sessions_rename, sessions_show,

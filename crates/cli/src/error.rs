@@ -10,6 +10,7 @@ use loggia_client::{NotSent, Refusal, StreamError};
 use loggia_protocol_agent_server::{ErrorCode, Problem, ProblemType};
 
 use crate::attach::ConsoleError;
+use crate::commands::SearchWay;
 
 /// Why a command came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +87,22 @@ pub enum CliError {
     /// No message is open in the workspace.
     #[error("no message is open in this workspace")]
     NoMessage,
+    /// The code index could not be built.
+    #[error("the code index was not built: {reason}")]
+    NotBuilt {
+        /// Why, in the server's words.
+        reason: String,
+    },
+    /// The server understood a search and did not do it.
+    #[error("{}", words(&refusal.problem))]
+    NotSearched {
+        /// What it said.
+        refusal: Box<Refusal>,
+        /// How it was to be searched.
+        way: SearchWay,
+        /// Whether only some files were to be searched.
+        has_paths: bool,
+    },
     /// Several are, and none was named.
     #[error("{count} tasks of this workspace are under way: {}{}", candidates.join(", "), if candidates.len() < *count { ", …" } else { "" })]
     SeveralTasks {
@@ -194,6 +211,10 @@ impl CliError {
                 "`loggia task start REFERENCE` begins one; `--task ID` names one that is over or elsewhere"
             }
             Self::NoMessage => "`loggia message open FILE` opens one",
+            Self::NotBuilt { .. } => {
+                "see that the directory can be read and that there is room on the disk; `loggia index build --rebuild` begins from nothing"
+            }
+            Self::NotSearched { refusal, way, has_paths } => search_hint(refusal, *way, *has_paths),
             Self::SeveralTasks { .. } => "name one with `--task ID`",
             Self::SessionHasBegun { .. } => "begin a new session, or leave this out",
             Self::UnderWay => {
@@ -323,6 +344,27 @@ fn refusal_hint(refusal: &Refusal) -> &str {
         ProblemType::NotFound => "`loggia sessions list --all` tells which sessions there are",
         ProblemType::InvalidBody | ProblemType::BadRequest => "correct what the message names",
         _ => refusal.hint().unwrap_or("see the server's log"),
+    }
+}
+
+/// What to do about a search that was not done.
+fn search_hint(refusal: &Refusal, way: SearchWay, has_paths: bool) -> &str {
+    match (&refusal.problem.kind, way) {
+        (ProblemType::Conflict, SearchWay::Vectors) => {
+            "leave out `--vector`: words and names are searched without"
+        }
+        (ProblemType::Conflict, _) => {
+            "without a code index only `loggia search WORDS` works, which reads the files themselves"
+        }
+        (ProblemType::BadRequest, SearchWay::Regex) => {
+            "it is written as for `grep -E` or the Rust crate `regex`, and matches within a line; `--phrase` looks for the \
+             words as they stand"
+        }
+        (ProblemType::BadRequest, SearchWay::References) => "name one definition, without what is around it",
+        (ProblemType::BadRequest, _) if has_paths => {
+            "a path is written like `src/**/*.rs`; one that begins with `!` leaves files out"
+        }
+        _ => refusal_hint(refusal),
     }
 }
 

@@ -33,17 +33,19 @@ pub use ask::{Approvals, Ask, Outcome, Revive, SessionChoice, ask};
 pub use attach::{Attach, Attached, ConsoleError, Filter, Level, attach};
 pub use chat::{Chat, chat};
 pub use commands::{
-    ConfiguredModel, ExtensionChange, ExtensionRun, ExtensionsOf, MessageAt, MessageOpening, MessagePatches,
-    MessageStep, ModelList, ModelTest, ModelUse, PluginInstall, PluginList, PluginNamed, PluginRemove,
-    PluginValidate, PolicyCheck, PolicyShow, Prepared, SessionDelete, SessionExport, SessionFork,
-    SessionImport, SessionRename, SessionShow, SessionsList, TaskAct, TaskAuto, TaskBrowse, TaskList,
-    TaskNamed, TaskStart, TaskStep, TaskSteps, Trust, Undo, distrust, extension_change, extension_info,
-    extension_list, extension_logs, extension_run, extension_start, message_close, message_get, message_open,
-    message_patch, message_save, message_set, message_show, message_status, message_step, message_validate,
-    model_list, model_test, model_use, plugin_disable, plugin_enable, plugin_info, plugin_install,
-    plugin_list, plugin_remove, plugin_validate, policy_check, policy_show, redo, sessions_delete,
-    sessions_export, sessions_fork, sessions_import, sessions_list, sessions_rename, sessions_show, task_act,
-    task_auto, task_browse, task_list, task_start, task_status, task_step, trust, undo,
+    ConfiguredModel, ExtensionChange, ExtensionRun, ExtensionsOf, IndexBuilding, IndexDrop, IndexOf,
+    IndexShow, IndexSteer, MessageAt, MessageOpening, MessagePatches, MessageStep, ModelList, ModelTest,
+    ModelUse, PluginInstall, PluginList, PluginNamed, PluginRemove, PluginValidate, PolicyCheck, PolicyShow,
+    Prepared, Search, SearchWay, SessionDelete, SessionExport, SessionFork, SessionImport, SessionRename,
+    SessionShow, SessionsList, TaskAct, TaskAuto, TaskBrowse, TaskList, TaskNamed, TaskStart, TaskStep,
+    TaskSteps, Trust, Undo, distrust, extension_change, extension_info, extension_list, extension_logs,
+    extension_run, extension_start, index_build, index_drop, index_status, index_steer, index_watch,
+    message_close, message_get, message_open, message_patch, message_save, message_set, message_show,
+    message_status, message_step, message_validate, model_list, model_test, model_use, plugin_disable,
+    plugin_enable, plugin_info, plugin_install, plugin_list, plugin_remove, plugin_validate, policy_check,
+    policy_show, redo, search, sessions_delete, sessions_export, sessions_fork, sessions_import,
+    sessions_list, sessions_rename, sessions_show, task_act, task_auto, task_browse, task_list, task_start,
+    task_status, task_step, trust, undo,
 };
 pub use doctor::{doctor, doctor_report};
 pub use error::CliError;

@@ -16,7 +16,7 @@ const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '�
 const TELLS_TIME_AFTER: Duration = Duration::from_secs(2);
 
 /// Goes to the line's beginning and wipes it.
-const WIPE: &str = "\r\u{1b}[K";
+pub(crate) const WIPE: &str = "\r\u{1b}[K";
 
 /// The line.
 #[derive(Debug, Default)]

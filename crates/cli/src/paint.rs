@@ -25,6 +25,8 @@ pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 /// A question, and the keys that answer it.
 pub(crate) const QUESTION: Style = AnsiColor::Magenta.on_default().bold();
+/// What was looked for, where it stands.
+pub(crate) const MATCH: Style = AnsiColor::Yellow.on_default().bold();
 /// Advice, places in diffs, code.
 pub(crate) const CODE: Style = AnsiColor::Cyan.on_default();
 

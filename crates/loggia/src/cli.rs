@@ -6,6 +6,7 @@
 mod agent;
 mod attach;
 mod extension;
+mod index;
 mod message;
 mod plugin;
 mod plugin_author;
@@ -28,6 +29,10 @@ pub(crate) use attach::AttachArguments;
 pub(crate) use extension::{
     ExtensionCheckArguments, ExtensionCommand, ExtensionLanguage, ExtensionListArguments,
     ExtensionNamedArguments, ExtensionNewArguments, ExtensionRunArguments, ExtensionSubcommand,
+};
+pub(crate) use index::{
+    IndexBuildArguments, IndexCommand, IndexDropArguments, IndexPlace, IndexStatusArguments, SearchArguments,
+    SearchWayArguments,
 };
 pub(crate) use message::{
     FormatName, MessageArguments, MessageCommand, MessageOpenArguments, MessagePatchArguments,
@@ -69,6 +74,7 @@ Examples:
   loggia attach                              a live console on the server; any number of terminals
   loggia wrap -- java -jar server.jar nogui  give a program a console that terminals attach to
   loggia task start file:tasks/login.md      begin a task on a branch; `task plan` comes next
+  loggia search \"token is checked\"         find code by words, names and meaning
   loggia plugin                              list the plugins there are, and how they are
   loggia plugin new tasks --type provider    write a plugin to start from; `plugin check` tries it
   loggia message open adt.hl7                open an HL7 message to work on
@@ -188,6 +194,18 @@ pub(crate) enum Command {
         /// How it is done without a command.
         #[command(flatten)]
         usual: TaskListArguments,
+    },
+    /// Look for code in the workspace's index
+    Search(SearchArguments),
+    /// Look after the code index; without a command, show how it is
+    #[command(args_conflicts_with_subcommands = true)]
+    Index {
+        /// What to do.
+        #[command(subcommand)]
+        command: Option<IndexCommand>,
+        /// How it is done without a command.
+        #[command(flatten)]
+        usual: IndexStatusArguments,
     },
     /// Look after plugins; without a command, list them
     #[command(args_conflicts_with_subcommands = true)]

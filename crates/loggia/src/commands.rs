@@ -15,6 +15,7 @@ pub(crate) mod doctor;
 pub(crate) mod extension;
 pub(crate) mod extension_check;
 pub(crate) mod extension_new;
+pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod inspect;
 mod known;

@@ -19,6 +19,7 @@ mod error;
 mod extensions;
 pub(crate) mod find;
 mod idle;
+pub(crate) mod indexes;
 mod listeners;
 pub(crate) mod lock;
 pub(crate) mod models;
@@ -51,6 +52,7 @@ use detach::Release;
 use directories::RuntimeDirectory;
 use extensions::ExtensionHosts;
 use idle::Signs;
+use indexes::Indexes;
 use listeners::Bound;
 use lock::{DaemonLock, Record};
 use parts::{Prepared, Started};
@@ -120,6 +122,7 @@ struct Doors {
 struct Guests {
     plugins: PluginHosts,
     extensions: ExtensionHosts,
+    indexes: Option<Indexes>,
 }
 
 /// The listeners that are served.
@@ -136,8 +139,9 @@ impl House<'_> {
         let mut signals = Signals::listen().map_err(|source| DaemonError::Runtime { source })?;
         let stop = CancellationToken::new();
         let look = prepared.take_look();
-        let Started { engine, http, rpc, plugins, extensions } = prepared.start(stop.clone()).await?;
-        let console = parts::console(&rpc, &plugins, journal, stop.clone());
+        let Started { engine, http, rpc, plugins, extensions, indexes } =
+            prepared.start(stop.clone()).await?;
+        let console = parts::console(&rpc, parts::finder(indexes.as_ref()), &plugins, journal, stop.clone());
         let doors = Doors { http, rpc: RpcDoor::new(rpc), console };
         let mut serving = Serving::new();
         // Whatever goes wrong from here on, what runs is stopped in order.
@@ -153,7 +157,7 @@ impl House<'_> {
         systemd::notify("STOPPING=1");
         stop.cancel();
         let ended = tokio::select! {
-            () = shut(serving, doors.http, engine, Guests { plugins, extensions }, telemetry) => Ok(()),
+            () = shut(serving, doors.http, engine, Guests { plugins, extensions, indexes }, telemetry) => Ok(()),
             _ = signals.next() => Err(DaemonError::Cut.into()),
         };
         if self.has_socket {
@@ -299,7 +303,12 @@ async fn shut(
         tracing::warn!("the engine did not stop in time; what ran is closed at the next start");
     }
     // Not before: what a turn still asks of them would fail instead of being interrupted.
-    tokio::join!(guests.plugins.stop(), guests.extensions.stop());
+    let indexes = async {
+        if let Some(indexes) = guests.indexes {
+            indexes.stop().await;
+        }
+    };
+    tokio::join!(guests.plugins.stop(), guests.extensions.stop(), indexes);
     if let Some(telemetry) = telemetry {
         telemetry.end().await;
     }

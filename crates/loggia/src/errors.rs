@@ -305,7 +305,11 @@ fn client_kind(error: &CliError) -> ErrorKind {
         CliError::Refused(refusal) if is_tasks_refusal(&refusal.problem) => ErrorKind::Refused,
         CliError::Refused(refusal) if is_desks_refusal(&refusal.problem) => ErrorKind::Refused,
         CliError::Refused(refusal) if is_extensions_fault(&refusal.problem) => ErrorKind::Faults,
-        CliError::Refused(refusal) if (400..=499).contains(&refusal.problem.status) => ErrorKind::Usage,
+        CliError::Refused(refusal) | CliError::NotSearched { refusal, .. }
+            if (400..=499).contains(&refusal.problem.status) =>
+        {
+            ErrorKind::Usage
+        }
         _ => ErrorKind::Unavailable,
     }
 }

@@ -27,8 +27,8 @@ use tracing::level_filters::LevelFilter;
 
 use crate::cli::{
     AskArguments, Asked, Cli, Command, ConfigCommand, ExtensionCommand, ExtensionSubcommand, GlobalFlags,
-    HiddenCommand, ModelCommand, PluginCommand, PluginSubcommand, PolicyCommand, ServeArguments,
-    SessionsCommand, TaskCommand, TurnArguments,
+    HiddenCommand, IndexCommand, ModelCommand, PluginCommand, PluginSubcommand, PolicyCommand,
+    ServeArguments, SessionsCommand, TaskCommand, TurnArguments,
 };
 use crate::commands::client::Home;
 use crate::commands::serve::Starter;
@@ -107,6 +107,13 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
         }
         Command::Plugin { command: Some(PluginSubcommand::Host(command)), .. } => {
             commands::plugin::run(&as_client(&cli.flags)?, command)
+        }
+        Command::Search(arguments) => {
+            commands::index::search(&as_client(&cli.flags)?, arguments).map(ExitCode::from)
+        }
+        Command::Index { command, usual } => {
+            let command = command.unwrap_or(IndexCommand::Status(usual));
+            commands::index::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
         }
         Command::Plugin { command: None, usual } => {
             commands::plugin::run(&as_client(&cli.flags)?, PluginCommand::List(usual))

@@ -110,7 +110,8 @@ impl<'t> View<'t> {
             ServerMessage::RetrieveStatus(status) => {
                 self.live.set(&status.message);
                 match status.stage {
-                    RetrievalStage::Reranking => self.aside(&status.message),
+                    // That nothing was found is nothing to tell.
+                    RetrievalStage::Reranking if status.results_count > 0 => self.aside(&status.message),
                     _ => Ok(()),
                 }
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Extension;
 use loggia_cli::{Ask, CliError, Client, Interrupts, Outcome, Terminal};
 use loggia_client::Server;
-use loggia_domain::{ModelCatalogue, Workspace};
+use loggia_domain::{CodeIndex, ModelCatalogue, Workspace};
 use loggia_engine::Engine;
 use loggia_http::{Door, Parts, Peer, Settings};
 use loggia_models::{Script, ScriptedCatalogue, ScriptedModel};
@@ -43,33 +43,48 @@ pub(crate) struct Remains {
 impl Remains {
     /// The server comes back where it was.
     pub(crate) async fn start(self, script: &str) -> House {
-        House::start(self.directory, self.address, script).await
+        House::start(self.directory, self.address, script, None).await
     }
 }
 
 impl House {
     /// With these files and a model that replies by this script.
     pub(crate) async fn new(files: &[(&str, &str)], script: &str) -> Self {
+        Self::furnished(files, script, None).await
+    }
+
+    /// With this index of the workspace's code.
+    pub(crate) async fn with_index(index: Arc<dyn CodeIndex>) -> Self {
+        Self::furnished(&[], "", Some(index)).await
+    }
+
+    async fn furnished(files: &[(&str, &str)], script: &str, index: Option<Arc<dyn CodeIndex>>) -> Self {
         let directory = TempDir::with_prefix("loggia-cli-").unwrap();
         let root = directory.path().join("work");
         std::fs::create_dir(&root).unwrap();
         for (path, content) in files {
             std::fs::write(root.join(path), content).unwrap();
         }
-        Self::start(directory, ([127, 0, 0, 1], 0).into(), script).await
+        Self::start(directory, ([127, 0, 0, 1], 0).into(), script, index).await
     }
 
-    async fn start(directory: TempDir, address: SocketAddr, script: &str) -> Self {
+    async fn start(
+        directory: TempDir,
+        address: SocketAddr,
+        script: &str,
+        index: Option<Arc<dyn CodeIndex>>,
+    ) -> Self {
+        let index: loggia_engine::IndexFinder = Arc::new(move |_| index.clone());
         let model = Arc::new(ScriptedModel::new(Script::parse(script).unwrap()));
         let models = Arc::new(ScriptedCatalogue::single(Arc::clone(&model)));
         let parts = loggia_engine::Parts {
             store: Arc::new(loggia_tests::reopen_store(directory.path()).await),
             models: Arc::clone(&models) as Arc<dyn ModelCatalogue>,
-            tools: Arc::new(|root| loggia_tools::standard(Arc::clone(root))),
+            tools: Arc::new(|root, _| loggia_tools::standard(Arc::clone(root))),
             repositories: loggia_engine::NoRepository::finder(),
             sources: Arc::new(|_| Vec::new()),
             runner: Arc::new(PretendRunner),
-            index: Arc::new(|_| None),
+            index: Arc::clone(&index),
             guests: Arc::new(loggia_engine::NoGuests),
             desks: loggia_engine::Desks::default(),
         };
@@ -78,7 +93,6 @@ impl House {
         let workspace = engine.register_workspace(&directory.path().join("work"), None).await.unwrap();
         let stop = CancellationToken::new();
         let examine = loggia_http::examine_nothing();
-        let index = Arc::new(|_: &_| None);
         let plugins = Arc::new(loggia_domain::NoPlugins);
         let parts = Parts { engine: engine.clone(), models, index, plugins, examine, stop: stop.clone() };
         let version = "1.2.3".to_owned();

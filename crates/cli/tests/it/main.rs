@@ -10,6 +10,7 @@ mod commands;
 mod console;
 mod foreign;
 mod house;
+mod indexing;
 mod interrupting;
 mod lines;
 mod losing;

@@ -182,6 +182,16 @@ pub(crate) static MODEL_DEFAULT: Key = Key {
     workspace: WorkspaceRule::Never("it decides who is sent the code"),
 };
 
+/// Whether indexes are kept by themselves.
+pub(crate) static INDEX_AUTO: Key = Key {
+    path: "index.auto",
+    kind: ValueType::Switch,
+    default: Value::Switch(true),
+    doc: "Whether a workspace's code index is built when the agent first works there, and then kept fresh. Otherwise only `loggia index build` builds it.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("the server has one way for every workspace"),
+};
+
 /// Which plugins run.
 pub(crate) static PLUGINS_ENABLED: Key = Key {
     path: "plugins.enabled",
@@ -561,6 +571,7 @@ pub(crate) static ALL: &[&Key] = &[
     &RPC_PERMISSION_TIMERS,
     &RPC_MERGE_UPDATES_MS,
     &MODEL_DEFAULT,
+    &INDEX_AUTO,
     &POLICY_PRESET,
     &POLICY_APPROVAL_TIMEOUT_S,
     &POLICY_MAX_STEPS,

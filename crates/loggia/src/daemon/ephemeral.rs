@@ -69,7 +69,8 @@ impl Ephemeral {
         let stop = CancellationToken::new();
         let mut prepared = Prepared::new(settings, &places, &runtime_directory)?;
         let look = prepared.take_look();
-        let Started { engine, http, rpc, plugins: _, extensions: _ } = prepared.start(stop.clone()).await?;
+        let Started { engine, http, rpc, plugins: _, extensions: _, indexes: _ } =
+            prepared.start(stop.clone()).await?;
         let house = Self { directory, runtime_directory, engine, rpc, stop, serving: TaskTracker::new() };
         house.open(http)?;
         trusted.map(|root| house.trust(&root)).transpose()?;

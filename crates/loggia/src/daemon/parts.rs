@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::directories::RuntimeDirectory;
 use super::extensions::ExtensionHosts;
+use super::indexes::Indexes;
 use super::models::{self, Found};
 use super::plugins::PluginHosts;
 use super::{DaemonError, Settings, doctor};
@@ -33,6 +34,8 @@ pub(crate) struct Started {
     pub(crate) rpc: loggia_rpc::Parts,
     pub(crate) plugins: PluginHosts,
     pub(crate) extensions: ExtensionHosts,
+    /// Nothing where there are no indexes.
+    pub(crate) indexes: Option<Indexes>,
 }
 
 /// Everything that can be had before anything runs.
@@ -43,6 +46,7 @@ pub(crate) struct Prepared {
     examine: loggia_http::Examine,
     plugins: PluginHosts,
     extensions: ExtensionHosts,
+    indexes: Option<Indexes>,
     /// What the models do in the background.
     look: Option<BoxFuture<'static, ()>>,
 }
@@ -65,10 +69,10 @@ impl Prepared {
         let git = Git::new(keeper.clone(), loggia_git::Settings::default());
         let runner: Arc<dyn Runner> =
             Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
-        let index: IndexFinder = Arc::new(|_| None);
+        let indexes = settings.index.clone().map(|rules| Indexes::new(places.data(), rules));
+        let index = finder(indexes.as_ref());
         let guests = Arc::new(plugins.clone());
         let store = Arc::new(SqliteStore::open(&places.data().join("store"))?);
-        let tools = Arc::new(|root: &Arc<_>| loggia_tools::standard(Arc::clone(root)));
         let hidden = vec![places.config().to_owned(), runtime.path().to_owned()];
         let engine_settings = loggia_engine::Settings {
             home: etcetera::home_dir().ok(),
@@ -87,7 +91,11 @@ impl Prepared {
             engine: loggia_engine::Parts {
                 store,
                 models,
-                tools,
+                tools: Arc::new(|root, index| {
+                    let mut tools = loggia_tools::standard(Arc::clone(root));
+                    tools.extend(index.into_iter().flat_map(loggia_tools::for_index));
+                    tools
+                }),
                 repositories: Arc::new(move |directory: &Path| Arc::new(git.repository(directory))),
                 // A client with a token names references, too: nothing outside the workspace is read for it.
                 sources: Arc::new(|workspace: &Workspace| {
@@ -99,6 +107,7 @@ impl Prepared {
                 desks: desks(&extensions, dialogs),
             },
             extensions,
+            indexes,
             engine_settings,
             door_settings: door_settings(settings, places),
         })
@@ -111,8 +120,16 @@ impl Prepared {
 
     /// Starts the engine and puts its doors in front of it.
     pub(crate) async fn start(self, stop: CancellationToken) -> Result<Started, DaemonError> {
-        let Self { engine: parts, engine_settings, door_settings, examine, plugins, extensions, look: _ } =
-            self;
+        let Self {
+            engine: parts,
+            engine_settings,
+            door_settings,
+            examine,
+            plugins,
+            extensions,
+            indexes,
+            look: _,
+        } = self;
         let (models, index) = (Arc::clone(&parts.models), Arc::clone(&parts.index));
         let engine = Engine::start(parts, engine_settings).await;
         let engine = engine.map_err(|source| DaemonError::Engine { source })?;
@@ -133,8 +150,13 @@ impl Prepared {
             // It has nobody to serve.
             engine.stop().await;
         }
-        Ok(Started { engine, http: door?, rpc, plugins, extensions })
+        Ok(Started { engine, http: door?, rpc, plugins, extensions, indexes })
     }
+}
+
+/// Finds the indexes there are, for everybody who asks.
+pub(crate) fn finder(indexes: Option<&Indexes>) -> IndexFinder {
+    indexes.map_or_else(|| Arc::new(|_: &Workspace| None) as IndexFinder, Indexes::finder)
 }
 
 /// Messages and extensions, as the engine knows them.
@@ -154,6 +176,7 @@ fn desks(extensions: &ExtensionHosts, dialogs: DialogBoard) -> Desks {
 /// The console door, in front of what the rpc door is in front of. It lets in whom the other sockets do.
 pub(crate) fn console(
     rpc: &loggia_rpc::Parts,
+    index: IndexFinder,
     plugins: &PluginHosts,
     journal: Journal,
     stop: CancellationToken,
@@ -161,6 +184,7 @@ pub(crate) fn console(
     loggia_console::Door::new(loggia_console::Parts {
         engine: rpc.engine.clone(),
         models: Arc::clone(&rpc.models),
+        index,
         plugins: Arc::new(plugins.clone()),
         journal,
         admits: Arc::new(loggia_http::is_welcome),

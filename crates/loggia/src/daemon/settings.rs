@@ -7,6 +7,7 @@ use loggia_domain::Policy;
 use loggia_engine::dialogs::DialogSettings;
 use loggia_engine::tasks::TaskSettings;
 
+use super::indexes::IndexRules;
 use super::models;
 use crate::cli::GlobalFlags;
 use crate::config::Config;
@@ -42,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) tasks: TaskSettings,
     /// What extensions' dialogs may.
     pub(crate) dialogs: DialogSettings,
+    /// How code indexes are kept; nothing where there are none.
+    pub(crate) index: Option<IndexRules>,
     /// Workspaces to register.
     pub(crate) workspaces: Vec<PathBuf>,
     /// Whether readiness is told as JSON.
@@ -93,6 +96,8 @@ impl Settings {
             policy: config.policy(),
             tasks: config.tasks(),
             dialogs: config.dialogs(),
+            // It would be built anew for each command.
+            index: None,
             workspaces: Vec::new(),
             json: false,
             open: false,

@@ -325,7 +325,10 @@ fn with_nothing_at_all_a_search_answers_and_says_how_to_set_a_model() {
     let asked = stage.run(&["ask", "where is the greeting?"]);
     assert_eq!(asked.code, Some(0), "{asked}");
     assert!(asked.stdout.starts_with("No model is set"), "{asked}");
-    assert!(asked.stdout.contains("app.toml:1") && asked.stdout.contains("OPENAI_API_KEY"), "{asked}");
+    assert!(
+        asked.stdout.contains("app.toml, lines 1 to 1:") && asked.stdout.contains("OPENAI_API_KEY"),
+        "{asked}"
+    );
     let told = stage.run(&["doctor"]);
     assert!(told.stdout.contains("no model is set"), "{told}");
 }

@@ -23,6 +23,8 @@ fn help_reads_well() {
       model        Look after models; without a command, list them
       policy       Look after what the agent may do; without a command, show it
       task         Have pieces of work done, step by step; without a command, list them
+      search       Look for code in the workspace's index
+      index        Look after the code index; without a command, show how it is
       plugin       Look after plugins; without a command, list them
       ext          Look after extensions, and run their commands; without a command, list them
       message      Work on the open message of a workspace; without a command, tell what is open
@@ -64,6 +66,7 @@ fn help_reads_well() {
       loggia attach                              a live console on the server; any number of terminals
       loggia wrap -- java -jar server.jar nogui  give a program a console that terminals attach to
       loggia task start file:tasks/login.md      begin a task on a branch; `task plan` comes next
+      loggia search "token is checked"         find code by words, names and meaning
       loggia plugin                              list the plugins there are, and how they are
       loggia plugin new tasks --type provider    write a plugin to start from; `plugin check` tries it
       loggia message open adt.hl7                open an HL7 message to work on
@@ -97,7 +100,7 @@ fn flags_without_a_command_are_a_usage_error() {
     exit: 2
     --- stderr
     error: 'loggia' requires a subcommand but one was not provided
-      [subcommands: ask, chat, attach, sessions, undo, redo, model, policy, task, plugin, ext, message, trust, init, doctor, serve, rpc, wrap, open, status, stop, inspect, config, completions, help]
+      [subcommands: ask, chat, attach, sessions, undo, redo, model, policy, task, search, index, plugin, ext, message, trust, init, doctor, serve, rpc, wrap, open, status, stop, inspect, config, completions, help]
 
     Usage: loggia [OPTIONS] <COMMAND>
 

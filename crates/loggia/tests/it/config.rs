@@ -22,6 +22,7 @@ fn all_settings_are_shown_with_where_they_came_from() {
     rpc.permission_timers       false                   default
     rpc.merge_updates_ms        0                       default
     model.default               ""                      default
+    index.auto                  true                    default
     policy.preset               "read-only"             --set
     policy.approval_timeout_s   "none"                  default
     policy.max_steps            5                       [STAGE]/project/.loggia/config.toml:2

@@ -47,6 +47,7 @@ mod rpc_languages;
 mod rpc_process;
 mod rpc_socket;
 mod rpc_together;
+mod searching;
 mod serve;
 mod serve_details;
 mod serve_lifetime;

@@ -30,9 +30,12 @@ async fn a_prompt_is_answered_with_places_and_how_to_set_a_model() {
     };
     let last = tokio::time::timeout(PATIENCE, ended).await.unwrap();
     stream.close().await;
-    assert!(last.metadata.success && last.metadata.tools_used == ["search_text"], "{last:?}");
+    assert!(last.metadata.success && last.metadata.tools_used.is_empty(), "{last:?}");
     assert!(last.message.starts_with("No model is set"), "{last:?}");
-    assert!(last.message.contains("- `src/login.rs:1` `pub fn login(user: &str) -> bool {`"), "{last:?}");
+    assert!(
+        last.message.contains("src/login.rs, lines 1 to 3:\n```\npub fn login(user: &str) -> bool {\n"),
+        "{last:?}"
+    );
     assert!(last.message.contains("OPENAI_API_KEY") && last.message.contains("loggia doctor"), "{last:?}");
 
     assert_eq!(client.health().await.unwrap().checks.model, CheckState::Absent);

@@ -1,0 +1,115 @@
+//! The code indexes of a daemon: one for each workspace, opened when somebody first needs it.
+//!
+//! Knows where an index is kept, when it is opened, kept fresh and closed again. Refuses to know what is in it; that is for
+//! the index.
+//!
+//! What always holds:
+//! - a workspace that nobody asks about costs nothing: no thread, no watch, no file;
+//! - at most [`MAX_OPEN`] indexes are open, as far as they are not all in use at the same moment;
+//! - nothing here waits for a whole build, except whoever asked for it.
+
+mod slot;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use loggia_domain::{CodeIndex, Embedder, Workspace, WorkspaceId};
+use loggia_engine::IndexFinder;
+
+use slot::{Handle, Slot};
+
+/// How many indexes are open at once: more workspaces than people work in at a time. Each keeps its list of files and the
+/// names of definitions in memory.
+const MAX_OPEN: usize = 8;
+
+/// How long all indexes together may take to write what waits when the daemon ends.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+
+/// The directory that all indexes share, among lasting data.
+const DIRECTORY: &str = "indexes";
+
+/// How indexes are kept.
+#[derive(Clone, Default)]
+pub(crate) struct IndexRules {
+    /// Whether an index is built and kept fresh without anybody saying so.
+    pub(crate) auto: bool,
+    /// Who makes vectors, if anybody does.
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+}
+
+impl std::fmt::Debug for IndexRules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IndexRules")
+            .field("auto", &self.auto)
+            .field("has_embedder", &self.embedder.is_some())
+            .finish()
+    }
+}
+
+/// All indexes of a daemon. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Indexes(Arc<Inner>);
+
+struct Inner {
+    directory: PathBuf,
+    rules: IndexRules,
+    slots: Mutex<HashMap<WorkspaceId, Arc<Slot>>>,
+    /// Counts uses, so that the one that was used longest ago is known.
+    uses: AtomicU64,
+}
+
+impl Indexes {
+    pub(crate) fn new(data: &std::path::Path, rules: IndexRules) -> Self {
+        let (slots, uses) = (Mutex::default(), AtomicU64::new(0));
+        Self(Arc::new(Inner { directory: data.join(DIRECTORY), rules, slots, uses }))
+    }
+
+    /// Finds indexes for whoever asks. Finding opens none.
+    pub(crate) fn finder(&self) -> IndexFinder {
+        let indexes = self.clone();
+        Arc::new(move |workspace| Some(indexes.of(workspace)))
+    }
+
+    fn of(&self, workspace: &Workspace) -> Arc<dyn CodeIndex> {
+        let mut slots = self.0.slots();
+        let slot = slots.entry(workspace.id).or_insert_with(|| {
+            let directory = self.0.directory.join(workspace.id.to_string());
+            Slot::new(directory, workspace.root.clone(), self.0.rules.clone(), Arc::downgrade(&self.0))
+        });
+        Arc::new(Handle(Arc::clone(slot)))
+    }
+
+    /// Closes all of them, in bounded time. What a build had not finished is done again when it is next asked for.
+    pub(crate) async fn stop(&self) {
+        let slots: Vec<_> = self.0.slots().drain().map(|(_, slot)| slot).collect();
+        let closing = tokio::task::spawn_blocking(move || slots.iter().for_each(|slot| slot.close()));
+        match tokio::time::timeout(STOP_LIMIT, closing).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "an index was not closed cleanly"),
+            Err(_) => tracing::warn!("not every index was closed in time; what is on disk stays as it was"),
+        }
+    }
+}
+
+impl Inner {
+    fn slots(&self) -> MutexGuard<'_, HashMap<WorkspaceId, Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of one more use.
+    fn one_more_use(&self) -> u64 {
+        self.uses.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Closes what was used longest ago, if too many are open. Takes its time: call it where that may block.
+    fn make_room(&self) {
+        let slots: Vec<Arc<Slot>> = self.slots().values().cloned().collect();
+        let mut open: Vec<_> = slots.into_iter().filter(|slot| slot.is_open()).collect();
+        open.sort_by_key(|slot| slot.last_use());
+        let surplus = open.len().saturating_sub(MAX_OPEN);
+        open.iter().take(surplus).for_each(|slot| slot.close_if_idle());
+    }
+}
