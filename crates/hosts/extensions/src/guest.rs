@@ -29,6 +29,8 @@ pub(crate) struct Guest {
     pub(crate) turns: Turns,
     /// It was told to leave, or has ended: people are not asked for it any more.
     pub(crate) leaving: CancellationToken,
+    /// Nothing is left of its process, and what became of it is told.
+    pub(crate) gone: CancellationToken,
     /// Its handshake is over.
     ready: watch::Sender<bool>,
     /// Why it cannot go on.
@@ -44,6 +46,7 @@ impl Guest {
             windows: Windows::default(),
             turns: Turns::default(),
             leaving: CancellationToken::new(),
+            gone: CancellationToken::new(),
             ready: watch::Sender::new(false),
             trouble: watch::Sender::new(None),
             context,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::{CommandDone, GuestError};
+use loggia_domain::{CommandDone, ExtensionState, GuestError};
 use loggia_protocol_hermes::CommandId;
 use tokio::time::Instant;
 
 use super::Extension;
+use crate::guest::Guest;
 use crate::mailbox::{Ordered, PostError};
 
 impl Extension {
@@ -24,18 +25,22 @@ impl Extension {
         // A limit that lies beyond what the clock knows is none.
         let limit = limit.and_then(|limit| Instant::now().checked_add(limit));
         let ordered = guest.mailbox.order(CommandId(command.to_owned())).map_err(|error| match error {
-            PostError::Closed => self.gone(command),
+            PostError::Closed => None,
             PostError::Full => {
                 let words = format!("extension `{}`, `{command}`: too many commands wait for it", self.name);
-                GuestError::Refused(words)
+                Some(GuestError::Refused(words))
             }
-        })?;
-        let Ordered { begun, done } = ordered;
+        });
+        let Ordered { begun, done } = match ordered {
+            Ok(ordered) => ordered,
+            Err(Some(refused)) => return Err(refused),
+            Err(None) => return Err(self.left(&guest, command).await),
+        };
         // What is said from the first moment on belongs to it, so the mark is set before it begins.
         let mark = self.log.total();
         match within(limit, begun).await {
             Some(Ok(())) => {}
-            Some(Err(_)) => return Err(self.gone(command)),
+            Some(Err(_)) => return Err(self.left(&guest, command).await),
             None => {
                 let words = format!(
                     "extension `{}`, `{command}`: it is still busy with something else and has not begun",
@@ -46,15 +51,24 @@ impl Extension {
         }
         let still_busy = match within(limit, done).await {
             Some(Ok(())) => false,
-            Some(Err(_)) => return Err(self.gone(command)),
+            Some(Err(_)) => return Err(self.left(&guest, command).await),
             None => true,
         };
         Ok(CommandDone { extension: self.name.clone(), still_busy, said: self.log.since(mark) })
     }
 
+    /// Why a command cannot go on whose extension was there a moment ago. That its pipe is closed is known before how
+    /// it ended.
+    async fn left(&self, guest: &Guest, command: &str) -> GuestError {
+        if self.state() == ExtensionState::Running {
+            guest.gone.cancelled().await;
+        }
+        self.gone(command)
+    }
+
     /// Why a command cannot go on, with what the extension said last.
     pub(crate) fn gone(&self, command: &str) -> GuestError {
-        use loggia_domain::ExtensionState as State;
+        use ExtensionState as State;
 
         let name = &self.name;
         let why = match self.state() {

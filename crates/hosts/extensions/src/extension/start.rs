@@ -12,7 +12,6 @@ use loggia_wire::child::{Child, ChildSpec, Environment, spawn};
 use loggia_wire::framing::ContentLength;
 use loggia_wire::peer::{self, CallError, CloseReason, Connection, Peer, Settings, connect};
 use tokio::net::unix::pipe;
-use tokio_util::sync::CancellationToken;
 
 use super::supervise::{Supervisor, explain_end};
 use super::{Extension, Life, Start};
@@ -155,10 +154,10 @@ impl Extension {
         }
         guest.welcome();
         let (leave, left) = tokio::sync::oneshot::channel();
-        let gone = CancellationToken::new();
+        let gone = guest.gone.clone();
         let tasks = &self.context.tasks;
         tasks.spawn(mailbox::run(guest.clone(), peer.clone()));
-        let supervisor = Supervisor { extension: self.clone(), child, peer, guest, gone: gone.clone() };
+        let supervisor = Supervisor { extension: self.clone(), child, peer, guest };
         tasks.spawn(supervisor.run(left));
         Life { leave, gone }
     }

@@ -11,7 +11,6 @@ use loggia_wire::child::{Child, StopActions, StopPlan};
 use loggia_wire::peer::{CallError, CloseReason, Peer};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use super::Extension;
 use crate::error::Fault;
@@ -30,7 +29,6 @@ pub(super) struct Supervisor {
     pub(super) child: Child,
     pub(super) peer: Peer,
     pub(super) guest: Arc<Guest>,
-    pub(super) gone: CancellationToken,
 }
 
 /// What ended the time in which it could be used.
@@ -148,7 +146,7 @@ impl Supervisor {
             (shown.state, shown.process, shown.guest) = (state, None, None);
         }
         self.extension.context.lay_over();
-        self.gone.cancel();
+        self.guest.gone.cancel();
     }
 }
 
