@@ -1,96 +1,73 @@
-//! Which embedder somebody chose, as one word of a configuration.
+//! Opening the embedder that somebody chose.
 //!
-//! Knows the words and who is meant by them; where keys and addresses come from is known to whoever asks.
+//! Knows which embedders there are; how they are named in a configuration, and where keys and addresses come from, is
+//! known to whoever asks.
 
-use std::fmt;
-use std::str::FromStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loggia_domain::Embedder;
 
-use crate::{EmbedError, Endpoint, EndpointSettings, Protocol, Secret};
+use crate::{EmbedError, Endpoint, EndpointSettings};
 
 /// Who makes the vectors.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Choice {
+    /// The model in this process, all-MiniLM-L6-v2, whose files are in this directory.
+    MiniLm(PathBuf),
     /// A model behind an endpoint.
-    Endpoint {
-        /// How it is spoken to.
-        protocol: Protocol,
-        /// The model, as the endpoint calls it.
-        model: String,
-    },
+    Endpoint(EndpointSettings),
 }
 
-/// A text that names no embedder.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` names no embedder; allowed are `ollama:MODEL` and `openai:MODEL`")]
-pub struct NotAChoice(String);
-
-impl FromStr for Choice {
-    type Err = NotAChoice;
-
-    fn from_str(text: &str) -> Result<Self, NotAChoice> {
-        let wrong = || NotAChoice(text.chars().take(100).collect());
-        let (kind, model) = text.trim().split_once(':').ok_or_else(wrong)?;
-        let protocol = match kind {
-            "ollama" => Protocol::Ollama,
-            "openai" => Protocol::OpenAi,
-            _ => return Err(wrong()),
-        };
-        if model.trim().is_empty() {
-            return Err(wrong());
-        }
-        Ok(Self::Endpoint { protocol, model: model.trim().to_owned() })
-    }
-}
-
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Endpoint { protocol: Protocol::Ollama, model } => write!(f, "ollama:{model}"),
-            Self::Endpoint { protocol: Protocol::OpenAi, model } => write!(f, "openai:{model}"),
-        }
-    }
-}
-
-/// What a choice may need beside itself.
-#[derive(Debug, Clone, Default)]
-pub struct Extras {
-    /// Where the endpoint is; the protocol's usual place if nothing is said.
-    pub url: Option<String>,
-    /// The endpoint's key.
-    pub key: Option<Secret>,
-}
-
-/// Opens the embedder that was chosen. An endpoint is asked for one vector, which says how long its vectors are.
-pub async fn open(choice: Choice, extras: Extras) -> Result<Arc<dyn Embedder>, EmbedError> {
+/// Opens the embedder that was chosen. An endpoint is asked for one vector, which says how long its vectors are; the
+/// files of the model in this process are checked and read.
+///
+/// # Errors
+///
+/// Why there is none.
+pub async fn open(choice: Choice) -> Result<Arc<dyn Embedder>, EmbedError> {
     match choice {
-        Choice::Endpoint { protocol, model } => {
-            let mut settings = EndpointSettings::new(protocol, model);
-            settings.url = extras.url.unwrap_or(settings.url);
-            settings.key = extras.key;
-            Ok(Arc::new(Endpoint::connect(settings).await?))
-        }
+        Choice::MiniLm(directory) => open_minilm(&directory).await,
+        Choice::Endpoint(settings) => Ok(Arc::new(Endpoint::connect(settings).await?)),
     }
+}
+
+#[cfg(feature = "minilm")]
+async fn open_minilm(directory: &Path) -> Result<Arc<dyn Embedder>, EmbedError> {
+    Ok(Arc::new(crate::MiniLm::open(directory).await?))
+}
+
+#[cfg(not(feature = "minilm"))]
+async fn open_minilm(_: &Path) -> Result<Arc<dyn Embedder>, EmbedError> {
+    Err(EmbedError::NotBuiltIn)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_choice_is_a_kind_and_a_model() {
-        for text in ["ollama:nomic-embed-text", "openai:text-embedding-3-small", "ollama:all-minilm:33m"] {
-            assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
-        }
+    #[cfg(not(feature = "minilm"))]
+    #[tokio::test]
+    async fn a_build_without_the_model_says_how_to_make_one_that_has_it() {
+        let told = open(Choice::MiniLm("somewhere".into())).await.err().unwrap().to_string();
+        assert_eq!(
+            told,
+            "this build has no model of its own; `cargo build --release -p loggia --features minilm` makes one that has"
+        );
     }
 
-    #[test]
-    fn what_is_no_choice_is_told_what_is_allowed() {
-        for text in ["", "ollama", "ollama:", "openai: ", "other:model"] {
-            let told = text.parse::<Choice>().unwrap_err().to_string();
-            assert!(told.ends_with("allowed are `ollama:MODEL` and `openai:MODEL`"), "{told}");
-        }
+    #[cfg(feature = "minilm")]
+    #[tokio::test]
+    async fn the_model_is_not_opened_without_its_files() {
+        let empty = tempfile::tempdir().unwrap();
+        let told = open(Choice::MiniLm(empty.path().to_owned())).await.err().unwrap();
+        let missing = empty.path().join("model.safetensors");
+        assert_eq!(
+            told.to_string(),
+            format!(
+                "`{}` is not there; `loggia index pull` puts the right files in place",
+                missing.display()
+            )
+        );
     }
 }

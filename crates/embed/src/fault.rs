@@ -4,6 +4,8 @@
 
 use loggia_domain::IndexError;
 
+use crate::WeightsError;
+
 /// Why there is no embedder, or no vectors from it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbedError {
@@ -32,6 +34,17 @@ pub enum EmbedError {
     /// It answers with something else than vectors.
     #[error("`{0}` does not answer with vectors: {1}")]
     BadAnswer(String, String),
+    /// `minilm` was chosen, and this program was built without it.
+    #[error(
+        "this build has no model of its own; `cargo build --release -p loggia --features minilm` makes one that has"
+    )]
+    NotBuiltIn,
+    /// The files of `minilm` are not in place.
+    #[error("{0}; `loggia index pull` puts the right files in place")]
+    Weights(#[from] WeightsError),
+    /// The model in this process fails.
+    #[error("the model in this process fails: {0}")]
+    Model(String),
 }
 
 impl From<EmbedError> for IndexError {

@@ -17,6 +17,7 @@ mod provider;
 mod scripted;
 mod searching;
 mod secret;
+mod service;
 mod settings;
 mod shelf;
 
@@ -28,5 +29,6 @@ pub use provider::Hosted;
 pub use scripted::{Script, ScriptError, ScriptedCatalogue, ScriptedModel};
 pub use searching::{SearchingCatalogue, SearchingModel};
 pub use secret::Secret;
+pub use service::Service;
 pub use settings::{Effort, Endpoint, EndpointKind, Environment, KeySource, Override, Settings, TimeOuts};
 pub use shelf::LEAST_CONTEXT;

@@ -65,6 +65,10 @@ impl Models {
         Self { shelf, default }
     }
 
+    pub(crate) fn shelf(&self) -> &Shelf {
+        &self.shelf
+    }
+
     /// Looks for a model if none was named, and makes ready what the first reply needs. To be run in the background,
     /// when there is time; a reply that comes before waits for it.
     pub fn look(&self) -> BoxFuture<'static, ()> {

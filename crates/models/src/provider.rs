@@ -172,7 +172,7 @@ pub(crate) struct ProviderModel {
 
 impl ProviderModel {
     /// Its key, if it needs one.
-    async fn key(&self) -> Result<Option<Found>, ModelError> {
+    pub(crate) async fn key(&self) -> Result<Option<Found>, ModelError> {
         let found = self.keys.find(&self.provider).await;
         // It was looked up without it: it is the default, or a keyring could still have had it. Whoever named this model is
         // told, and not answered by another.

@@ -24,7 +24,7 @@ impl Secret {
     }
 
     /// The text itself, for the request that carries it.
-    pub(crate) fn expose(&self) -> &str {
+    pub fn expose(&self) -> &str {
         &self.0
     }
 
