@@ -3,7 +3,7 @@
 //! Knows in which order words, symbols and pieces are made; does no I/O. Each worker has one analyser, for its buffers.
 
 use crate::chunks;
-use crate::entry::{Entry, Stamp, now_ns};
+use crate::entry::{Entry, Stamp, is_test, now_ns};
 use crate::facts::Facts;
 use crate::fields::{self, FIELDS, Field, TEXT_FIELDS};
 use crate::inspect::Text;
@@ -35,6 +35,7 @@ impl Analyser {
             hash: text.hash,
             stamp: Stamp::of(&text.meta, now_ns()),
             language,
+            is_test: is_test(path),
             bytes: u32::try_from(text.text.len()).unwrap_or(u32::MAX),
             lengths,
             has_long_runs: unsaid.long_runs > 0,

@@ -128,6 +128,12 @@ impl Base {
         place.map(|place| self.packs.read(place)).transpose()
     }
 
+    /// The symbols and the pieces of a file; nothing if they were not looked for yet.
+    pub(crate) fn outline(&self, file: u32) -> Result<Option<Facts>, Fault> {
+        let place = self.entries().get(file as usize).and_then(|entry| entry.facts);
+        place.map(|place| self.packs.read_outline(place)).transpose()
+    }
+
     /// Gives every file that has a word in a field of the text index, and how often.
     pub(crate) fn each_with(
         &self,
@@ -226,7 +232,7 @@ fn read_packs(catalogue: &Catalogue, packs: &Packs) -> Result<(Names, Vec<Piece>
     let mut chunks = Vec::new();
     for (file, entry) in (0..).zip(&catalogue.entries) {
         let Some(place) = entry.facts else { continue };
-        let facts = packs.read(place)?;
+        let facts = packs.read_outline(place)?;
         for (place, symbol) in (0..).zip(facts.symbols) {
             names.push((symbol.name, Defined { file, place, kind: symbol.kind }));
         }

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use crate::fault::{AtFile, Fault};
 
 /// The version of everything on disk. An index of another version is built anew.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 const CURRENT: &str = "current";
 const MAGIC: &str = "loggia-index";
@@ -169,7 +169,7 @@ mod tests {
         };
         check("loggia-index 0 build-1\n", Current::OtherVersion(0));
         check("loggia-index 999 somewhere\n", Current::OtherVersion(999));
-        check("loggia-index 1 ../else\n", Current::Damaged);
+        check(&format!("loggia-index {VERSION} ../else\n"), Current::Damaged);
         check("", Current::Damaged);
         check("loggia-index x build-1", Current::Damaged);
     }

@@ -17,6 +17,8 @@ pub(crate) struct Entry {
     pub(crate) hash: u128,
     pub(crate) stamp: Option<Stamp>,
     pub(crate) language: Language,
+    /// Whether its path says that it is a test.
+    pub(crate) is_test: bool,
     /// How many bytes it has.
     pub(crate) bytes: u32,
     /// How many words each field has.
@@ -29,6 +31,28 @@ pub(crate) struct Entry {
     pub(crate) chunks: u32,
     /// Where its symbols and uses are; nothing if they were not looked for yet.
     pub(crate) facts: Option<Place>,
+}
+
+/// Whether a file with this path is a test, or belongs to one.
+pub(crate) fn is_test(path: &str) -> bool {
+    const NAMES: [&str; 8] =
+        ["test", "tests", "spec", "specs", "testdata", "fixtures", "__tests__", "golden"];
+    let is = |part: &str, name: &str| part.eq_ignore_ascii_case(name);
+    let starts = |part: &str, with: &str| part.get(..with.len()).is_some_and(|start| is(start, with));
+    let ends = |part: &str, with: &str| {
+        part.len().checked_sub(with.len()).and_then(|at| part.get(at..)).is_some_and(|end| is(end, with))
+    };
+    path.split('/').any(|part| {
+        let mut words = part.split('.');
+        let stem = words.next().unwrap_or_default();
+        // The last word is the ending, as in `app.spec.ts`.
+        let mut inner = words.rev().skip(1);
+        NAMES.iter().any(|name| is(stem, name))
+            || starts(stem, "test_")
+            || ends(stem, "_test")
+            || ends(stem, "_tests")
+            || inner.any(|word| is(word, "test") || is(word, "spec"))
+    })
 }
 
 /// Where something is in a pack.
@@ -82,4 +106,20 @@ pub(crate) struct Skipped {
     pub(crate) path: Box<str>,
     pub(crate) reason: Box<str>,
     pub(crate) stamp: Option<Stamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_test;
+
+    #[test]
+    fn tests_are_known_by_their_path() {
+        for path in ["tests/it/a.rs", "src/a_test.go", "a/test_b.py", "x/app.spec.ts", "crates/a/tests/x.rs"]
+        {
+            assert!(is_test(path), "{path}");
+        }
+        for path in ["src/testing.rs", "src/contest.rs", "latest/a.rs", "src/attest.py"] {
+            assert!(!is_test(path), "{path}");
+        }
+    }
 }

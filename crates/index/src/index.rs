@@ -3,15 +3,19 @@
 //! Knows who does what: the keeper's thread changes, threads for blocking work search. No caller waits for a build,
 //! except whoever asked for it; a search that is not waited for any more ends early.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use loggia_domain::{
-    BoxFuture, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, CodeReference, IndexBuild, IndexControl,
-    IndexDetails, IndexError, IndexState, IndexStatus, QueryKind, ReferenceQuery, Retrieved, SkippedFile,
+    BoxFuture, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, CodeReference, Embedder, IndexBuild,
+    IndexControl, IndexDetails, IndexError, IndexState, IndexStatus, QueryKind, ReferenceQuery, Retrieved,
+    SkippedFile,
 };
 use tokio::sync::oneshot;
+
+use crate::control::lock;
 
 use crate::disk::lock::Lock;
 use crate::fault::OpenError;
@@ -19,14 +23,14 @@ use crate::keeper::{Keeper, Shared};
 use crate::query::{self, Search};
 use crate::settings::IndexSettings;
 use crate::tuning::{Tuning, Way};
-use crate::vectors::{Similar, Vectors};
+use crate::vectors::{Making, Similar, Vectors};
 
 /// The code index of one workspace. Dropping it writes what waits, then lets go of its directory.
 #[derive(Debug)]
 pub struct FileIndex {
     pub(crate) shared: Arc<Shared>,
     keeper: Option<JoinHandle<()>>,
-    embedding: Option<JoinHandle<()>>,
+    embedding: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl FileIndex {
@@ -36,21 +40,49 @@ impl FileIndex {
     pub fn open(settings: IndexSettings) -> Result<Self, OpenError> {
         let lock = Lock::take(&settings.directory)?;
         let directory = settings.directory.clone();
-        let vectors = settings.embedder.clone().and_then(|embedder| {
-            let opened = Vectors::open(&directory, embedder);
-            opened.inspect_err(|fault| tracing::warn!(%fault, "vectors cannot be kept")).ok()
-        });
-        let has_vectors = vectors.is_some();
-        let shared = Arc::new(Shared::new(settings, vectors));
-        let no_thread = |source| OpenError::NotWritable { path: directory.clone(), source };
-        let embedding = match has_vectors {
-            true => Some(Vectors::start(Arc::clone(&shared)).map_err(no_thread)?),
-            false => None,
-        };
+        let shared = Arc::new(Shared::new(settings));
         let keeper = Keeper::new(Arc::clone(&shared), lock);
         let spawned = std::thread::Builder::new().name("index".to_owned()).spawn(move || keeper.run());
-        let keeper = Some(spawned.map_err(no_thread)?);
-        Ok(Self { shared, keeper, embedding })
+        let no_thread = |source| OpenError::NotWritable { path: directory, source };
+        Ok(Self { shared, keeper: Some(spawned.map_err(no_thread)?), embedding: Mutex::default() })
+    }
+
+    /// Has vectors made by this embedder from now on; those that were made by the same one before are used at once. An
+    /// index has one embedder, the first.
+    pub fn embed_with(&self, embedder: Arc<dyn Embedder>, making: Making) -> Result<(), IndexError> {
+        let mut embedding = lock(&self.embedding);
+        if self.shared.vectors.get().is_some() {
+            return Ok(());
+        }
+        let unavailable = |why: &dyn std::fmt::Display| IndexError::Unavailable(why.to_string());
+        let vectors = Vectors::open(&self.shared.settings.directory, embedder);
+        let vectors = vectors.map_err(|fault| unavailable(&fault))?;
+        if self.shared.vectors.set(vectors).is_err() {
+            return Ok(());
+        }
+        if making == Making::All {
+            let started = Vectors::start(Arc::clone(&self.shared));
+            *embedding = Some(started.map_err(|error| unavailable(&error))?);
+            self.shared.vectors.get().into_iter().for_each(Vectors::wake);
+        }
+        Ok(())
+    }
+
+    /// Makes the vectors of the pieces that fit a question best by their words, as far as they have none: of so many
+    /// files, some pieces each. For whoever compares rankings without waiting until all pieces have one.
+    pub async fn embed_for(&self, question: CodeQuestion, files: usize) -> Result<(), IndexError> {
+        let shared = Arc::clone(&self.shared);
+        self.look(move |search, vectors| {
+            let vectors = vectors.ok_or_else(query::no_vectors)?;
+            vectors.embed_pieces(search, &search.shortlist(&question, files)?, &shared.control)
+        })
+        .await
+    }
+
+    /// Files that changed since it was opened, one or some at a time, the latest first: a question is often about these.
+    #[must_use]
+    pub fn changed_lately(&self) -> Vec<String> {
+        self.shared.lately()
     }
 
     /// Waits until what was on disk is there to be searched.
@@ -77,11 +109,16 @@ impl FileIndex {
         .await
     }
 
-    /// The vector of a text. One that cannot be made is done without.
+    /// The vector of a text. One that cannot be made, or not soon, is done without.
     async fn vector(&self, text: &str) -> Option<Vec<f32>> {
-        let vectors = self.shared.vectors.as_ref()?;
-        let made = vectors.of(text).await;
-        made.inspect_err(|error| tracing::warn!(%error, "a question has no vector")).ok()
+        let vectors = self.shared.vectors.get().filter(|vectors| vectors.count() > 0)?;
+        match tokio::time::timeout(PATIENCE, vectors.of(text)).await {
+            Ok(made) => made.inspect_err(|error| tracing::warn!(%error, "a question has no vector")).ok(),
+            Err(_) => {
+                tracing::warn!("a question has no vector: the embedder is too slow");
+                None
+            }
+        }
     }
 
     /// Does something with the state that is there now, on a thread where it may take its time.
@@ -99,7 +136,7 @@ impl FileIndex {
                 return Err(IndexError::Unavailable("nothing is indexed yet".to_owned()));
             };
             let search = Search { snapshot: &snapshot, root: &shared.settings.root, stop: &flag };
-            look(&search, shared.vectors.as_ref())
+            look(&search, shared.vectors.get())
         });
         let found = looking.await;
         drop(stop);
@@ -109,6 +146,9 @@ impl FileIndex {
 
 /// How many pieces are compared by meaning, for a ranking by several signs.
 const MANY: usize = 100;
+
+/// How long a question with other signs waits for its vector.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The pieces that are like a vector; nothing without a vector or without anybody who has some.
 fn similar(
@@ -135,8 +175,8 @@ impl Drop for FileIndex {
     fn drop(&mut self) {
         self.shared.control.wish(IndexControl::Cancel);
         self.shared.inbox.stop();
-        self.shared.vectors.iter().for_each(Vectors::stop);
-        if self.embedding.take().is_some_and(|embedding| embedding.join().is_err()) {
+        self.shared.vectors.get().into_iter().for_each(Vectors::stop);
+        if lock(&self.embedding).take().is_some_and(|embedding| embedding.join().is_err()) {
             tracing::error!("the thread that makes vectors panicked");
         }
         if self.keeper.take().is_some_and(|keeper| keeper.join().is_err()) {
@@ -155,7 +195,7 @@ impl CodeIndex for FileIndex {
             let query = query::checked(&query)?;
             let vector = match query.kind {
                 QueryKind::Vectors => {
-                    let vectors = self.shared.vectors.as_ref().ok_or_else(query::no_vectors)?;
+                    let vectors = self.shared.vectors.get().ok_or_else(query::no_vectors)?;
                     Some(vectors.of(&query.text).await?)
                 }
                 QueryKind::Fused => self.vector(&query.text).await,
@@ -191,7 +231,11 @@ impl CodeIndex for FileIndex {
             let vector = self.vector(&question.text).await;
             self.look(move |search, vectors| {
                 let similar = similar(search, vectors, vector.as_deref(), MANY)?;
-                search.retrieve(&question, &Tuning::default(), similar.as_deref())
+                let retrieved = search.retrieve(&question, &Tuning::default(), similar.as_deref())?;
+                // What people ask about is asked about again, in other words.
+                let paths = retrieved.findings.iter().map(|found| found.path.as_str());
+                vectors.into_iter().for_each(|vectors| vectors.prefer(paths.clone()));
+                Ok(retrieved)
             })
             .await
         })
@@ -199,7 +243,7 @@ impl CodeIndex for FileIndex {
 
     fn details(&self) -> IndexDetails {
         let mut published = self.shared.published();
-        let vectors = self.shared.vectors.as_ref();
+        let vectors = self.shared.vectors.get();
         published.notes.extend(vectors.and_then(Vectors::failure));
         IndexDetails {
             progress: self.shared.control.progress(),

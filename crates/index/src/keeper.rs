@@ -9,7 +9,7 @@ mod pass;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use loggia_domain::{IndexBuild, IndexError, IndexState, IndexStep};
@@ -19,6 +19,7 @@ use crate::control::{Control, lock};
 use crate::disk::lock::Lock;
 use crate::fault::Fault;
 use crate::inbox::{Inbox, Task};
+use crate::keeper::pass::Read;
 use crate::settings::IndexSettings;
 use crate::snapshot::{Delta, Snapshot};
 use crate::survey::Survey;
@@ -29,8 +30,15 @@ use crate::workers;
 /// written, which is quicker for many files than for few.
 pub(crate) const MAX_DELTA: usize = 256;
 
+/// A changed file over this size is found by its words first, and by its symbols a moment later: a megabyte is parsed in a
+/// tenth of a second.
+const LARGE: usize = 96 * 1024;
+
 /// Changes that become searchable together: whoever waits for the first does not wait for all.
 const SLICE: usize = 16;
+
+/// How many files that changed lately are known.
+const MAX_LATELY: usize = 16;
 
 /// What readers and the keeper share.
 #[derive(Debug)]
@@ -41,8 +49,10 @@ pub(crate) struct Shared {
     published: Mutex<Published>,
     /// Whether it was looked for an index on disk.
     pub(crate) is_loaded: tokio::sync::watch::Sender<bool>,
-    /// Nothing without an embedder.
-    pub(crate) vectors: Option<Vectors>,
+    /// Nothing until there is an embedder.
+    pub(crate) vectors: OnceLock<Vectors>,
+    /// Files that changed by themselves and not with many others, the latest first.
+    lately: Mutex<Vec<Box<str>>>,
 }
 
 /// What readers see.
@@ -56,10 +66,11 @@ pub(crate) struct Published {
 }
 
 impl Shared {
-    pub(crate) fn new(settings: IndexSettings, vectors: Option<Vectors>) -> Self {
+    pub(crate) fn new(settings: IndexSettings) -> Self {
         Self {
             settings,
-            vectors,
+            vectors: OnceLock::new(),
+            lately: Mutex::default(),
             control: Control::default(),
             inbox: Inbox::default(),
             published: Mutex::new(Published {
@@ -78,6 +89,24 @@ impl Shared {
         lock(&self.published).clone()
     }
 
+    /// Files that changed lately, the latest first.
+    pub(crate) fn lately(&self) -> Vec<String> {
+        lock(&self.lately).iter().map(ToString::to_string).collect()
+    }
+
+    /// Puts files before the others that changed, unless they are so many that nobody worked on each.
+    fn remember_changes(&self, survey: &Survey) {
+        if survey.read.len() > MAX_LATELY {
+            return;
+        }
+        let mut lately = lock(&self.lately);
+        for path in &survey.read {
+            lately.retain(|known| **known != *path.as_str());
+            lately.insert(0, path.as_str().into());
+        }
+        lately.truncate(MAX_LATELY);
+    }
+
     fn publish(&self, change: impl FnOnce(&mut Published)) {
         change(&mut lock(&self.published));
     }
@@ -93,11 +122,20 @@ pub(crate) struct Keeper {
     /// When changes that are only in memory are written.
     settle_at: Option<Instant>,
     next_key: AtomicU64,
+    /// Changed files that are found by their words and not by their symbols yet.
+    unfinished: Vec<TreePath>,
 }
 
 impl Keeper {
     pub(crate) fn new(shared: Arc<Shared>, lock: Lock) -> Self {
-        Self { shared, _lock: lock, snapshot: None, settle_at: None, next_key: AtomicU64::new(1) }
+        Self {
+            shared,
+            _lock: lock,
+            snapshot: None,
+            settle_at: None,
+            next_key: AtomicU64::new(1),
+            unfinished: Vec::new(),
+        }
     }
 
     /// Does what is asked for, until the end is.
@@ -126,6 +164,7 @@ impl Keeper {
                     for answer in answers {
                         let _ = answer.send(());
                     }
+                    self.finish_large();
                 }
             }
         }
@@ -176,7 +215,9 @@ impl Keeper {
         if unfinished || snapshot.delta.files.len() + survey.len() > MAX_DELTA {
             self.write(&survey)
         } else {
-            self.take_in(&survey)
+            self.take_in(&survey)?;
+            self.finish_large();
+            Ok(())
         }
     }
 
@@ -195,6 +236,7 @@ impl Keeper {
         self.shared.control.begin();
         let survey = Survey::of_paths(&self.shared.settings.root, &paths, &snapshot, &self.shared.control);
         let done = survey.and_then(|survey| {
+            self.shared.remember_changes(&survey);
             if snapshot.delta.files.len() + survey.len() > MAX_DELTA {
                 self.write(&survey)
             } else {
@@ -218,7 +260,10 @@ impl Keeper {
         survey.gone.iter().for_each(|path| delta.forget(&snapshot.base, path));
         survey.skipped.iter().for_each(|skipped| delta.skip(&snapshot.base, skipped.clone()));
         for slice in survey.read.chunks(SLICE) {
-            for found in self.read(slice, &snapshot)? {
+            for found in self.read(slice, Some(&snapshot), LARGE)? {
+                if let Read::ChangedLarge(_, path) = &found {
+                    self.unfinished.push(path.clone());
+                }
                 found.put_into(&mut delta, &snapshot.base);
             }
             self.see(Snapshot { base: Arc::clone(&snapshot.base), delta: Arc::new(delta.clone()) });
@@ -226,6 +271,22 @@ impl Keeper {
         self.see(Snapshot { base: snapshot.base, delta: Arc::new(delta) });
         self.settle_at = Some(Instant::now() + self.shared.settings.settle);
         Ok(())
+    }
+
+    /// Finds the symbols of large files that changed. Where that fails, the file is as if it had not been looked at.
+    fn finish_large(&mut self) {
+        let paths = std::mem::take(&mut self.unfinished);
+        let Some(snapshot) = self.snapshot.clone().filter(|_| !paths.is_empty()) else { return };
+        let mut delta = Delta::clone(&snapshot.delta);
+        match self.read(&paths, None, usize::MAX) {
+            Ok(read) => read.into_iter().for_each(|found| found.put_into(&mut delta, &snapshot.base)),
+            Err(fault) => {
+                tracing::warn!(%fault, "symbols of changed files were not found");
+                paths.iter().for_each(|path| delta.forget(&snapshot.base, path.as_str()));
+                self.told(IndexState::Stale, Some(fault.to_string()));
+            }
+        }
+        self.see(Snapshot { base: snapshot.base, delta: Arc::new(delta) });
     }
 
     /// Writes changes that are only in memory.
@@ -250,7 +311,7 @@ impl Keeper {
     fn see(&mut self, snapshot: Snapshot) {
         self.snapshot = Some(snapshot.clone());
         self.shared.publish(|published| published.snapshot = Some(snapshot));
-        self.shared.vectors.iter().for_each(Vectors::wake);
+        self.shared.vectors.get().into_iter().for_each(Vectors::wake);
     }
 
     fn told(&self, state: IndexState, error: Option<String>) {

@@ -64,4 +64,5 @@ pub use fault::OpenError;
 pub use index::FileIndex;
 pub use settings::IndexSettings;
 pub use tuning::{Tuning, Way};
+pub use vectors::Making;
 pub use watch::{Watch, WatchError};

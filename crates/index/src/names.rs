@@ -27,6 +27,8 @@ pub(crate) struct Names {
     letters: Vec<u64>,
     defined: Vec<Defined>,
     defined_ends: Vec<u32>,
+    /// Every name by its hash. Sorted.
+    hashes: Vec<(NameHash, u32)>,
     /// The names that have a word, by the word's hash, as often as they have it. Sorted.
     words: Vec<(NameHash, u32)>,
 }
@@ -58,12 +60,14 @@ impl Names {
             made.text.push_str(name);
             made.ends.push(made.text.len() as u32);
             made.letters.push(letters(name));
+            made.hashes.push((NameHash::of(name.as_bytes()), number));
             words.split(name, |word| made.words.push((NameHash::of(word.as_bytes()), number)));
             while let Some((_, defined)) = ahead.next_if(|(of, _)| *of == number) {
                 made.defined.push(defined);
             }
             made.defined_ends.push(made.defined.len() as u32);
         }
+        made.hashes.sort_unstable();
         made.words.sort_unstable();
         made.words.shrink_to_fit();
         made
@@ -89,6 +93,15 @@ impl Names {
     pub(crate) fn defined(&self, number: usize) -> &[Defined] {
         let start = number.checked_sub(1).map_or(0, |before| self.defined_ends[before] as usize);
         &self.defined[start..self.defined_ends[number] as usize]
+    }
+
+    /// Where this very name is defined.
+    pub(crate) fn defined_as(&self, name: &str) -> &[Defined] {
+        let hash = NameHash::of(name.as_bytes());
+        let from = self.hashes.partition_point(|(other, _)| *other < hash);
+        let mut same = self.hashes[from..].iter().take_while(|(other, _)| *other == hash);
+        let number = same.find(|(_, number)| self.name(*number as usize) == name);
+        number.map_or(&[], |(_, number)| self.defined(*number as usize))
     }
 
     /// The names that have a word, each as often as it has it, one after the other.
@@ -145,6 +158,8 @@ mod tests {
         assert_eq!(names.with_word("file").collect::<Vec<_>>(), [0, 1]);
         assert_eq!(names.with_word("readfile").collect::<Vec<_>>(), [0]);
         assert_eq!(names.with_word("none").count(), 0);
+        assert_eq!(names.defined_as("readFile"), [defined(0, 0), defined(3, 7)]);
+        assert_eq!(names.defined_as("readfile"), []);
         assert_eq!(names.each().count(), 3);
         let again = Names::new(names.each());
         assert_eq!(again.each().count(), 3);

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::Embedder;
 use loggia_tree::Root;
 
 /// How long changes stay in memory alone when no more of them come. A crash costs nothing but the time to find them
@@ -27,8 +26,6 @@ pub struct IndexSettings {
     pub threads: usize,
     /// How long changes stay in memory alone when no more of them come.
     pub settle: Duration,
-    /// Who makes vectors; without one, vector search is off.
-    pub embedder: Option<Arc<dyn Embedder>>,
 }
 
 impl std::fmt::Debug for IndexSettings {
@@ -37,22 +34,15 @@ impl std::fmt::Debug for IndexSettings {
             .field("directory", &self.directory)
             .field("root", &self.root.path())
             .field("threads", &self.threads)
-            .field("has_embedder", &self.embedder.is_some())
             .finish_non_exhaustive()
     }
 }
 
 impl IndexSettings {
-    /// The usual settings: all cores, no embedder.
+    /// The usual settings: all cores.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>, root: Arc<Root>) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self {
-            directory: directory.into(),
-            root,
-            threads: threads.clamp(1, MAX_THREADS),
-            settle: SETTLE,
-            embedder: None,
-        }
+        Self { directory: directory.into(), root, threads: threads.clamp(1, MAX_THREADS), settle: SETTLE }
     }
 }

@@ -160,6 +160,17 @@ impl Snapshot {
         }
     }
 
+    /// The symbols and the pieces of a file.
+    pub(crate) fn outline(&self, file: u32) -> Result<Option<Facts>, Fault> {
+        match self.changed(file) {
+            Some(changed) => {
+                let Facts { symbols, uses: _, chunks } = &changed.facts;
+                Ok(Some(Facts { symbols: symbols.clone(), uses: Vec::new(), chunks: chunks.clone() }))
+            }
+            None => self.base.outline(file),
+        }
+    }
+
     /// The skipped files, sorted by path.
     pub(crate) fn skipped(&self) -> Vec<&Skipped> {
         let base = self.base.catalogue.skipped.iter();

@@ -36,17 +36,17 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            fields: [3.0, 1.0, 1.2, 2.0],
-            lengths: [0.3, 0.7, 0.7, 0.5],
-            saturation: 1.2,
-            forms: 0.6,
-            piece: 0.4,
-            typed_name: 0.3,
-            central: 0.02,
+            fields: [5.0, 1.0, 2.6, 1.5],
+            lengths: [0.5, 0.45, 0.15, 0.3],
+            saturation: 1.8,
+            forms: 0.4,
+            piece: 0.8,
+            typed_name: 0.4,
+            central: 0.0005,
             vectors: 1.0,
-            tests: 0.8,
-            prose: 0.8,
-            data: 0.5,
+            tests: 0.93,
+            prose: 1.0,
+            data: 0.7,
             context: [0.15, 0.6, 0.3, 0.2],
         }
     }

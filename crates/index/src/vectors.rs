@@ -9,6 +9,7 @@
 mod file;
 mod making;
 
+use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -29,6 +30,21 @@ const COMPARED: usize = 4;
 /// How many are compared at least.
 const COMPARED_AT_LEAST: usize = 40;
 
+/// How many files wait by name to be embedded before the others: those of the last questions.
+const MAX_PREFERRED: usize = 64;
+
+/// How many vectors of pieces that are gone are kept whatever the others are: a branch that is left is often come back to.
+const FREE_WASTE: usize = 4096;
+
+/// Which pieces get vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Making {
+    /// All, one after the other in the background.
+    All,
+    /// Those that somebody asks for.
+    OnRequest,
+}
+
 /// The vectors of one index.
 pub(crate) struct Vectors {
     pub(crate) embedder: Arc<dyn Embedder>,
@@ -39,6 +55,8 @@ pub(crate) struct Vectors {
     stop: tokio::sync::watch::Sender<bool>,
     /// What the embedder last failed with.
     failure: Mutex<Option<String>>,
+    /// Files that are embedded before the others, the last one first.
+    preferred: Mutex<VecDeque<Box<str>>>,
     runtime: Option<tokio::runtime::Handle>,
 }
 
@@ -78,6 +96,7 @@ impl Vectors {
             bell: Condvar::new(),
             stop: tokio::sync::watch::Sender::new(false),
             failure: Mutex::default(),
+            preferred: Mutex::default(),
             runtime: tokio::runtime::Handle::try_current().ok(),
         })
     }
@@ -96,6 +115,34 @@ impl Vectors {
     pub(crate) fn wake(&self) {
         lock(&self.wake).is_asked = true;
         self.bell.notify_all();
+    }
+
+    /// Has these files embedded before the others.
+    pub(crate) fn prefer<'p>(&self, paths: impl Iterator<Item = &'p str>) {
+        let mut preferred = lock(&self.preferred);
+        for path in paths {
+            if !preferred.iter().any(|other| **other == *path) {
+                preferred.push_front(path.into());
+            }
+        }
+        preferred.truncate(MAX_PREFERRED);
+    }
+
+    /// The next of the files that are embedded before the others.
+    fn next_preferred(&self) -> Option<Box<str>> {
+        lock(&self.preferred).pop_front()
+    }
+
+    /// Forgets the vectors of pieces that a state has not, if they are many.
+    pub(crate) fn tidy(&self, snapshot: &Snapshot) -> Result<(), Fault> {
+        let base = snapshot.base.chunks.iter().map(|piece| piece.hash);
+        let changed = snapshot.changes().flat_map(|(_, changed)| changed.facts.chunks.iter());
+        let live: HashSet<ChunkHash> = base.chain(changed.map(|chunk| chunk.hash)).collect();
+        let kept = self.count() as usize;
+        if kept <= 2 * live.len() + FREE_WASTE {
+            return Ok(());
+        }
+        self.table.write().unwrap_or_else(PoisonError::into_inner).keep_only(&live)
     }
 
     /// Ends the making of vectors.
@@ -175,8 +222,26 @@ impl Table {
         self.file.flush()
     }
 
-    fn has(&self) -> std::collections::HashSet<ChunkHash> {
+    fn has(&self) -> HashSet<ChunkHash> {
         self.hashes.iter().copied().collect()
+    }
+
+    /// Writes the table anew without what is not wanted any more.
+    fn keep_only(&mut self, wanted: &HashSet<ChunkHash>) -> Result<(), Fault> {
+        let mut file = self.file.successor()?;
+        let mut kept = Vec::new();
+        for (row, hash) in self.hashes.iter().enumerate().filter(|(_, hash)| wanted.contains(hash)) {
+            file.append(*hash, &self.file.read(row)?)?;
+            kept.push(row);
+        }
+        file.take_place()?;
+        let dimensions = self.dimensions;
+        let row_bytes = |row: &usize| self.bytes[row * dimensions..(row + 1) * dimensions].iter().copied();
+        self.bytes = kept.iter().flat_map(row_bytes).collect();
+        self.scales = kept.iter().map(|row| self.scales[*row]).collect();
+        self.hashes = kept.iter().map(|row| self.hashes[*row]).collect();
+        self.file = file;
+        Ok(())
     }
 
     /// The most similar vectors, compared as bytes and then exactly.
@@ -256,6 +321,24 @@ mod tests {
             let best = |place: usize| (found[place].1 - exact[place].1).abs() < 1e-3;
             assert!((0..10).all(best), "{found:?}");
         }
+        // What is left after the others are forgotten is what it was.
+        let has = |table: &Table| {
+            let found = table.nearest(&vector(77), 500).unwrap();
+            found.iter().any(|(hash, likeness)| *hash == ChunkHash(77) && *likeness > 0.999)
+        };
+        assert!(has(&table));
+        table.keep_only(&(50..100).map(ChunkHash).collect()).unwrap();
+        table.add(vec![(ChunkHash(1000), vector(1000))]).unwrap();
+        assert_eq!((has(&table), table.hashes.len(), table.scales.len()), (true, 51, 51));
+        drop(table);
+        let (file, rows) = VectorFile::open(&directory.path().join("vectors"), 16, "test").unwrap();
+        assert_eq!(
+            rows.iter().map(|(hash, _)| hash.0).collect::<Vec<_>>(),
+            (50..100).chain([1000]).collect::<Vec<_>>()
+        );
+        let mut table = Table { dimensions: 16, file, hashes: vec![], bytes: vec![], scales: vec![] };
+        rows.iter().for_each(|(hash, vector)| table.keep(*hash, vector));
+        assert!(has(&table));
         assert_eq!(table.nearest(&[1.0], 3).unwrap(), vec![]);
         assert_eq!(table.nearest(&[f32::NAN; 16], 3).unwrap().len(), 3);
     }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use crate::disk::write_whole;
-use crate::entry::{Entry, Place, Skipped, Stamp};
+use crate::entry::{Entry, Place, Skipped, Stamp, is_test};
 use crate::fault::{AtFile, Fault};
 use crate::language::Language;
 use crate::numbers::{Reader, Writer};
@@ -132,6 +132,7 @@ fn read_entry(reader: &mut Reader<'_>, path: &str) -> io::Result<Entry> {
         hash: u128::from_le_bytes(reader.fixed()?),
         stamp: read_stamp(reader)?,
         language: Language::from_number(reader.byte()?).ok_or_else(Reader::damage)?,
+        is_test: is_test(path),
         bytes: reader.small()?,
         lengths: [reader.small()?, reader.small()?, reader.small()?, reader.small()?],
         has_long_runs: reader.byte()? != 0,
@@ -171,6 +172,7 @@ mod tests {
             hash: u128::MAX - 3,
             stamp: Some(Stamp { len: 9, modified_ns: -4, changed_ns: 5, inode: 6 }),
             language: Language::Go,
+            is_test: false,
             bytes: 12,
             lengths: [1, 2, 300, 4],
             has_long_runs: true,

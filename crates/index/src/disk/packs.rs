@@ -43,6 +43,12 @@ impl Packs {
         facts::decode(&bytes).map_err(|_| Fault::Damaged { path: path.to_owned() })
     }
 
+    /// The facts at a place without uses of names.
+    pub(crate) fn read_outline(&self, place: Place) -> Result<Facts, Fault> {
+        let (path, bytes) = self.bytes(place)?;
+        facts::decode_outline(&bytes).map_err(|_| Fault::Damaged { path: path.to_owned() })
+    }
+
     /// The bytes at a place, without their checksum, which is right.
     pub(crate) fn bytes(&self, place: Place) -> Result<(&Path, Vec<u8>), Fault> {
         let missing = || Fault::Damaged { path: PathBuf::from(format!("{NAME}{}", place.pack)) };

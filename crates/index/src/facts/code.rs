@@ -36,6 +36,13 @@ pub(crate) fn encode(facts: &Facts) -> Vec<u8> {
             out.text(text);
         }
     }
+    out.number(facts.chunks.len() as u64);
+    for chunk in &facts.chunks {
+        // Every line is in one piece, so where one begins is known from the one before.
+        out.number(u64::from(chunk.end_line - chunk.start_line));
+        out.number(chunk.symbol.map_or(0, |symbol| u64::from(symbol) + 1));
+        out.fixed(chunk.hash.0.to_le_bytes());
+    }
     out.number(facts.uses.len() as u64);
     let (mut name, mut line) = (0, 0);
     for used in &facts.uses {
@@ -48,27 +55,32 @@ pub(crate) fn encode(facts: &Facts) -> Vec<u8> {
         out.number(u64::from(used.line - line) << 2 | used.kind as u64);
         (name, line) = (used.name.0, used.line);
     }
-    out.number(facts.chunks.len() as u64);
-    for chunk in &facts.chunks {
-        // Every line is in one piece, so where one begins is known from the one before.
-        out.number(u64::from(chunk.end_line - chunk.start_line));
-        out.number(chunk.symbol.map_or(0, |symbol| u64::from(symbol) + 1));
-        out.fixed(chunk.hash.0.to_le_bytes());
-    }
     lz4_flex::block::compress_prepend_size(&out.bytes)
 }
 
 /// Facts from what was stored.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Facts, DamagedFacts> {
+    let plain = plain(bytes)?;
+    let mut reader = Reader::new(&plain);
+    let mut facts = read_outline(&mut reader).map_err(|_| DamagedFacts)?;
+    facts.uses = read_uses(&mut reader).map_err(|_| DamagedFacts)?;
+    Ok(facts)
+}
+
+/// The same without the uses of names, which most queries do not ask for and which are most of it.
+pub(crate) fn decode_outline(bytes: &[u8]) -> Result<Facts, DamagedFacts> {
+    read_outline(&mut Reader::new(&plain(bytes)?)).map_err(|_| DamagedFacts)
+}
+
+fn plain(bytes: &[u8]) -> Result<Vec<u8>, DamagedFacts> {
     let size = bytes.first_chunk().map_or(0, |size| u32::from_le_bytes(*size) as usize);
     if size > MAX_FACTS {
         return Err(DamagedFacts);
     }
-    let plain = lz4_flex::block::decompress_size_prepended(bytes).map_err(|_| DamagedFacts)?;
-    read(&mut Reader::new(&plain)).map_err(|_| DamagedFacts)
+    lz4_flex::block::decompress_size_prepended(bytes).map_err(|_| DamagedFacts)
 }
 
-fn read(reader: &mut Reader<'_>) -> io::Result<Facts> {
+fn read_outline(reader: &mut Reader<'_>) -> io::Result<Facts> {
     let mut facts = Facts::default();
     let mut last = 0_u32;
     for _ in 0..reader.count()? {
@@ -87,9 +99,21 @@ fn read(reader: &mut Reader<'_>) -> io::Result<Facts> {
             doc: reader.text()?.into(),
         });
     }
+    let mut start_line = 1_u32;
+    for _ in 0..reader.count()? {
+        let end_line = start_line.checked_add(reader.small()?).ok_or_else(Reader::damage)?;
+        let symbol = reader.small()?.checked_sub(1);
+        let hash = ChunkHash(u64::from_le_bytes(reader.fixed()?));
+        facts.chunks.push(Chunk { start_line, end_line, symbol, hash });
+        start_line = end_line.checked_add(1).ok_or_else(Reader::damage)?;
+    }
+    Ok(facts)
+}
+
+fn read_uses(reader: &mut Reader<'_>) -> io::Result<Vec<Use>> {
     let (mut name, mut line) = (0_u32, 0_u32);
     let count = reader.count()?;
-    facts.uses.reserve_exact(count);
+    let mut uses = Vec::with_capacity(count);
     for _ in 0..count {
         let step = reader.small()?;
         if step > 0 {
@@ -100,18 +124,10 @@ fn read(reader: &mut Reader<'_>) -> io::Result<Facts> {
         let kind = USE_KINDS[(packed & 3) as usize];
         let lines = u32::try_from(packed >> 2).map_err(|_| Reader::damage())?;
         line = line.checked_add(lines).ok_or_else(Reader::damage)?;
-        facts.uses.push(Use { name: NameHash(name), line, kind });
-    }
-    let mut start_line = 1_u32;
-    for _ in 0..reader.count()? {
-        let end_line = start_line.checked_add(reader.small()?).ok_or_else(Reader::damage)?;
-        let symbol = reader.small()?.checked_sub(1);
-        let hash = ChunkHash(u64::from_le_bytes(reader.fixed()?));
-        facts.chunks.push(Chunk { start_line, end_line, symbol, hash });
-        start_line = end_line.checked_add(1).ok_or_else(Reader::damage)?;
+        uses.push(Use { name: NameHash(name), line, kind });
     }
     reader.end()?;
-    Ok(facts)
+    Ok(uses)
 }
 
 #[cfg(test)]
@@ -147,7 +163,9 @@ mod tests {
     #[test]
     fn facts_come_back_as_they_were() {
         for facts in [Facts::default(), sample()] {
-            assert_eq!(decode(&encode(&facts)), Ok(facts));
+            assert_eq!(decode(&encode(&facts)).as_ref(), Ok(&facts));
+            let outline = Facts { uses: Vec::new(), ..facts.clone() };
+            assert_eq!(decode_outline(&encode(&facts)), Ok(outline));
         }
         assert_eq!(sample().uses_of(NameHash::of(b"a")).len(), 3);
         assert_eq!(sample().uses_of(NameHash::of(b"none")).len(), 0);

@@ -88,6 +88,7 @@ impl Keeper {
         self.settle_at = None;
         disk::sweep(directory, Some(build))?;
         self.changed(&again);
+        self.finish_large();
         Ok(())
     }
 
@@ -158,6 +159,7 @@ impl Keeper {
         self.settle_at = None;
         self.told(self.shared.published().state, None);
         self.changed(&again);
+        self.finish_large();
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::base::Base;
 use crate::control::lock;
 use crate::disk::packs::PackWriter;
 use crate::entry::{Entry, Skipped};
-use crate::facts;
+use crate::facts::{self, Facts};
 use crate::fault::Fault;
 use crate::inspect::{Skip, inspect};
 use crate::keeper::Keeper;
@@ -24,6 +24,8 @@ use crate::workers;
 /// What became of a file that was read for the delta.
 pub(super) enum Read {
     Changed(Box<DeltaFile>),
+    /// The same without symbols, which take long to find in so large a file.
+    ChangedLarge(Box<DeltaFile>, TreePath),
     Same,
     Skipped(Skipped),
     Gone(TreePath),
@@ -33,7 +35,7 @@ impl Read {
     /// Takes it into a delta.
     pub(super) fn put_into(self, delta: &mut Delta, base: &Base) {
         match self {
-            Self::Changed(file) => delta.put(base, *file),
+            Self::Changed(file) | Self::ChangedLarge(file, _) => delta.put(base, *file),
             Self::Same => {}
             Self::Skipped(skipped) => delta.skip(base, skipped),
             Self::Gone(path) => delta.forget(base, path.as_str()),
@@ -56,8 +58,14 @@ pub(super) enum Depth {
 }
 
 impl Keeper {
-    /// Reads some files whole, into memory.
-    pub(super) fn read(&self, paths: &[TreePath], known: &Snapshot) -> Result<Vec<Read>, Fault> {
+    /// Reads some files whole, into memory: those that are not known as they are now. Of files over a size no symbols are
+    /// looked for.
+    pub(super) fn read(
+        &self,
+        paths: &[TreePath],
+        known: Option<&Snapshot>,
+        size: usize,
+    ) -> Result<Vec<Read>, Fault> {
         let shared = &*self.shared;
         let results: Mutex<Vec<Read>> = Mutex::default();
         workers::each(shared.settings.threads, paths, Analyser::default, |analyser, path| {
@@ -66,15 +74,20 @@ impl Keeper {
                 Err(Skip::Gone) => Read::Gone(path.clone()),
                 Err(skip) => Read::Skipped(self.skipped(path, &skip)),
                 Ok(text) => {
-                    let entry = known.find(path.as_str()).and_then(|file| known.entry(file));
+                    let entry = known.and_then(|known| known.entry(known.find(path.as_str())?));
                     if entry.is_some_and(|entry| entry.hash == text.hash) {
                         Read::Same
                     } else {
                         let mut words = FileWords::default();
                         let key = self.next_key.fetch_add(1, Ordering::Relaxed);
                         let mut entry = analyser.text(path.as_str(), &text, key, &mut words);
-                        let facts = analyser.facts(&text.text, &mut entry);
-                        Read::Changed(Box::new(DeltaFile::new(entry, words, facts)))
+                        if text.text.len() > size {
+                            let file = DeltaFile::new(entry, words, Facts::default());
+                            Read::ChangedLarge(Box::new(file), path.clone())
+                        } else {
+                            let facts = analyser.facts(&text.text, &mut entry);
+                            Read::Changed(Box::new(DeltaFile::new(entry, words, facts)))
+                        }
                     }
                 }
             };

@@ -25,6 +25,9 @@ const CLOSE: usize = 40;
 /// How many bytes are read for that, so that large files do not make a query slow.
 const CLOSE_BYTES: usize = 1024 * 1024;
 
+/// Threads that look closely.
+const MAX_READERS: usize = 4;
+
 /// Files that a name may be defined in and still say something about one of them.
 const MAX_DEFINERS: usize = 5;
 
@@ -61,6 +64,14 @@ pub(crate) struct Close {
     pub(crate) pieces: Vec<(Chunk, f32)>,
 }
 
+/// What whoever looks at a file closely has to know.
+struct Asked<'q> {
+    sought: Sought<'q>,
+    scores: &'q Scores,
+    tuning: &'q Tuning,
+    similar: &'q [Similar],
+}
+
 impl Search<'_> {
     /// The files that fit a question, best first.
     pub(crate) fn ranked(
@@ -84,8 +95,8 @@ impl Search<'_> {
         }
         let best = scores.files.iter().copied().fold(0.0, f32::max).max(f32::MIN_POSITIVE);
         scores.files.iter_mut().for_each(|score| *score /= best);
-        for found in similar {
-            scores.files[found.file as usize] += tuning.vectors * found.likeness.max(0.0);
+        for found in best_of_each(similar) {
+            scores.files[found.file as usize] += tuning.vectors * found.likeness;
         }
         let mut ranked: Vec<Ranked> = scores
             .best(self.snapshot, CLOSE.max(similar.len()))
@@ -128,17 +139,19 @@ impl Search<'_> {
                 add(path, worth / (1.0 + place as f32 * 0.1));
             }
         }
-        for mentioned in context.mentions.iter().chain(&parsed.paths) {
+        let mut mentions: Vec<&String> = context.mentions.iter().chain(&parsed.paths).collect();
+        mentions.sort_unstable();
+        mentions.dedup();
+        for mentioned in mentions {
             let ends = |path: &str| {
                 path.strip_suffix(mentioned.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
             };
-            let files: Vec<u32> = self
-                .snapshot
-                .entries()
-                .filter(|(_, entry)| ends(&entry.path))
-                .map(|(file, _)| file)
-                .collect();
+            let entries = self.snapshot.entries().filter(|(_, entry)| ends(&entry.path));
+            let mut files: Vec<u32> = entries.map(|(file, _)| file).collect();
+            if files.is_empty() {
+                files = definers(self.snapshot, mentioned);
+            }
             let share = mention * best / (files.len().max(1) as f32).sqrt();
             files.into_iter().for_each(|file| scores.files[file as usize] += share);
         }
@@ -154,37 +167,63 @@ impl Search<'_> {
         similar: &[Similar],
     ) -> Result<(), Fault> {
         let mut room = CLOSE_BYTES;
-        let sought = Sought::new(&parsed.wanted);
-        let ideal: f32 = scores.rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+        let mut close: Vec<&mut Ranked> = Vec::new();
         for ranked in ranked.iter_mut().take(CLOSE) {
-            let Some(entry) = self.snapshot.entry(ranked.file) else { continue };
-            if entry.bytes as usize > room {
-                continue;
+            let bytes = self.snapshot.entry(ranked.file).map_or(usize::MAX, |entry| entry.bytes as usize);
+            if bytes <= room {
+                room -= bytes;
+                close.push(ranked);
             }
-            room -= entry.bytes as usize;
-            let (Some(text), Some(facts)) = (self.text(&entry.path), self.snapshot.facts(ranked.file)?)
-            else {
-                continue;
-            };
-            let mut pieces = sought.pieces(&text, &facts.chunks, &scores.rarity);
-            for (place, (_, score)) in (0..).zip(&mut pieces) {
-                *score /= ideal;
-                let found = similar.iter().find(|found| found.file == ranked.file && found.place == place);
-                *score += found.map_or(0.0, |found| tuning.vectors * found.likeness.max(0.0));
-            }
-            let best = pieces.iter().map(|(_, score)| *score).fold(0.0, f32::max);
-            ranked.score += tuning.piece * best;
-            if tuning.central > 0.0 {
-                ranked.score += tuning.central * self.centrality(ranked.file, &facts)?;
-            }
-            ranked.close = Some(Close { text, pieces });
         }
+        let question = Asked { sought: Sought::new(&parsed.wanted), scores, tuning, similar };
+        let readers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_READERS);
+        if close.len() < readers * 2 || readers == 1 {
+            return close.into_iter().try_for_each(|ranked| self.look_at(ranked, &question));
+        }
+        let share = close.len().div_ceil(readers);
+        std::thread::scope(|scope| {
+            let work = |share: &mut [&mut Ranked]| {
+                share.iter_mut().try_for_each(|ranked| self.look_at(ranked, &question))
+            };
+            let (first, rest) = close.split_at_mut(share);
+            let others: Vec<_> =
+                rest.chunks_mut(share).map(|share| scope.spawn(move || work(share))).collect();
+            let done = work(first);
+            let mut all = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            all.try_fold((), |(), done| done).and(done)
+        })
+    }
+
+    /// Reads a file and looks for the piece of it that fits.
+    fn look_at(&self, ranked: &mut Ranked, asked: &Asked<'_>) -> Result<(), Fault> {
+        let Asked { sought, scores, tuning, similar } = asked;
+        let Some(entry) = self.snapshot.entry(ranked.file) else { return Ok(()) };
+        let (Some(text), Some(facts)) = (self.text(&entry.path), self.snapshot.outline(ranked.file)?) else {
+            return Ok(());
+        };
+        let ideal: f32 = scores.rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+        let mut pieces = sought.pieces(&text, &facts.chunks, &scores.rarity);
+        pieces.iter_mut().for_each(|(_, score)| *score /= ideal);
+        // What the file means is counted already; here it says which piece of it is meant.
+        let best = pieces.iter().map(|(_, score)| *score).fold(0.0, f32::max);
+        ranked.score += tuning.piece * best;
+        for found in similar.iter().filter(|found| found.file == ranked.file) {
+            if let Some((_, score)) = pieces.get_mut(found.place as usize) {
+                *score += tuning.vectors * found.likeness;
+            }
+        }
+        if tuning.central > 0.0 {
+            ranked.score += tuning.central * self.centrality(ranked.file, &facts)?;
+        }
+        ranked.close = Some(Close { text, pieces });
         Ok(())
     }
 
     /// How much others use what a file of the state defines.
     pub(crate) fn central(&self, file: u32) -> Result<f32, Fault> {
-        match self.snapshot.facts(file)? {
+        match self.snapshot.outline(file)? {
             Some(facts) => self.centrality(file, &facts),
             None => Ok(0.0),
         }
@@ -221,15 +260,25 @@ impl Search<'_> {
     }
 }
 
+/// The piece of each file that is most like what was asked for, by how much more it is so than the least of all: what
+/// any two pieces of code have in common says nothing.
+fn best_of_each(similar: &[Similar]) -> Vec<Similar> {
+    let least = similar.iter().map(|found| found.likeness).fold(f32::INFINITY, f32::min).max(0.0);
+    let mut best: Vec<Similar> = Vec::new();
+    for found in similar {
+        let likeness = (found.likeness - least).max(0.0);
+        match best.iter_mut().find(|other| other.file == found.file) {
+            Some(other) => other.likeness = other.likeness.max(likeness),
+            None => best.push(Similar { likeness, ..*found }),
+        }
+    }
+    best
+}
+
 /// The files that define a name, each once.
 pub(super) fn definers(snapshot: &Snapshot, name: &str) -> Vec<u32> {
-    let names = &snapshot.base.names;
-    let lower = name.to_lowercase();
-    let mut files: Vec<u32> = Vec::new();
-    for number in names.with_word(&lower).filter(|number| names.name(*number) == name) {
-        let defined = names.defined(number).iter().map(|defined| defined.file);
-        files.extend(defined.filter(|file| !snapshot.delta.removed.contains(file)));
-    }
+    let defined = snapshot.base.names.defined_as(name).iter().map(|defined| defined.file);
+    let mut files: Vec<u32> = defined.filter(|file| !snapshot.delta.removed.contains(file)).collect();
     for (file, changed) in snapshot.changes() {
         if changed.facts.symbols.iter().any(|symbol| &*symbol.name == name) {
             files.push(file);
@@ -261,7 +310,7 @@ impl Factors {
 
     fn of(&self, entry: &Entry) -> f32 {
         match entry.language {
-            _ if self.test < 1.0 && is_test(&entry.path) => self.test,
+            _ if entry.is_test => self.test,
             Language::Prose => self.prose,
             Language::Data => self.data,
             _ => 1.0,
@@ -269,44 +318,7 @@ impl Factors {
     }
 }
 
-fn is_test(path: &str) -> bool {
-    const NAMES: [&str; 8] =
-        ["test", "tests", "spec", "specs", "testdata", "fixtures", "__tests__", "golden"];
-    let is = |part: &str, name: &str| part.eq_ignore_ascii_case(name);
-    let starts = |part: &str, with: &str| part.get(..with.len()).is_some_and(|start| is(start, with));
-    let ends = |part: &str, with: &str| {
-        part.len().checked_sub(with.len()).and_then(|at| part.get(at..)).is_some_and(|end| is(end, with))
-    };
-    path.split('/').any(|part| {
-        let mut words = part.split('.');
-        let stem = words.next().unwrap_or_default();
-        // The last word is the ending, as in `app.spec.ts`.
-        let mut inner = words.rev().skip(1);
-        NAMES.iter().any(|name| is(stem, name))
-            || starts(stem, "test_")
-            || ends(stem, "_test")
-            || ends(stem, "_tests")
-            || inner.any(|word| is(word, "test") || is(word, "spec"))
-    })
-}
-
 /// A ranking by some fields alone.
 pub(super) fn only(fields: [f32; FIELDS], tuning: &Tuning) -> Weights {
     Weights { fields, lengths: tuning.lengths, saturation: tuning.saturation }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tests_are_known_by_their_path() {
-        for path in ["tests/it/a.rs", "src/a_test.go", "a/test_b.py", "x/app.spec.ts", "crates/a/tests/x.rs"]
-        {
-            assert!(is_test(path), "{path}");
-        }
-        for path in ["src/testing.rs", "src/contest.rs", "latest/a.rs", "src/attest.py"] {
-            assert!(!is_test(path), "{path}");
-        }
-    }
 }

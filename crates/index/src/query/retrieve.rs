@@ -9,6 +9,7 @@ use loggia_domain::{
     StageCount,
 };
 
+use crate::chunks::Chunk;
 use crate::fields::FIELDS;
 use crate::query::excerpt::snippet;
 use crate::query::filter::PathFilter;
@@ -91,7 +92,7 @@ impl Search<'_> {
             else {
                 continue;
             };
-            let facts = self.snapshot.facts(found.file).map_err(unavailable)?.unwrap_or_default();
+            let facts = self.snapshot.outline(found.file).map_err(unavailable)?.unwrap_or_default();
             let (Some(chunk), Some(text)) = (facts.chunks.get(found.place as usize), self.text(&entry.path))
             else {
                 continue;
@@ -187,9 +188,13 @@ impl Search<'_> {
         let mut shown: Vec<HashSet<u64>> = Vec::new();
         for candidate in candidates {
             self.check()?;
+            if retrieved.findings.len() >= question.limit {
+                retrieved.left_out += 1;
+                continue;
+            }
             let snippet = candidate.snippet();
             let tokens = snippet.len().div_ceil(BYTES_PER_TOKEN) + TOKENS_AROUND;
-            if retrieved.findings.len() >= question.limit || retrieved.tokens + tokens > question.budget {
+            if retrieved.tokens + tokens > question.budget {
                 retrieved.left_out += 1;
                 continue;
             }
@@ -213,7 +218,7 @@ impl Search<'_> {
         let mut pieces: Vec<_> =
             close.pieces.iter().filter(|(_, score)| *score >= best * WORTH_SHOWING).collect();
         pieces.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.start_line.cmp(&b.0.start_line)));
-        let candidate = |(chunk, score): &(crate::chunks::Chunk, f32)| Candidate {
+        let candidate = |(chunk, score): &(Chunk, f32)| Candidate {
             file: ranked.file,
             path: &entry.path,
             text: &close.text,
@@ -227,7 +232,7 @@ impl Search<'_> {
     }
 
     fn shown(&self, candidate: &Candidate<'_>, snippet: String) -> Result<CodeFinding, IndexError> {
-        let facts = self.snapshot.facts(candidate.file).map_err(unavailable)?.unwrap_or_default();
+        let facts = self.snapshot.outline(candidate.file).map_err(unavailable)?.unwrap_or_default();
         let symbol = candidate.symbol.and_then(|symbol| facts.symbols.get(symbol as usize));
         Ok(CodeFinding {
             path: candidate.path.to_owned(),
@@ -243,6 +248,25 @@ impl Search<'_> {
                 doc: symbol.doc.to_string(),
             }),
         })
+    }
+
+    /// The pieces of the files that fit a question best by their words: those whose meaning is worth to be compared.
+    pub(crate) fn shortlist(
+        &self,
+        question: &CodeQuestion,
+        files: usize,
+    ) -> Result<Vec<(u32, Chunk)>, IndexError> {
+        let tuning = Tuning::default();
+        let parsed = question::parse(&question.text, tuning.forms);
+        let ranked = self.ranked(&parsed, &question.context, &tuning, &[]).map_err(unavailable)?;
+        let mut pieces = Vec::new();
+        for ranked in ranked.files.iter().take(files) {
+            let Some(close) = &ranked.close else { continue };
+            let mut best: Vec<&(Chunk, f32)> = close.pieces.iter().collect();
+            best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.start_line.cmp(&b.0.start_line)));
+            pieces.extend(best.into_iter().take(MAX_PER_FILE).map(|(chunk, _)| (ranked.file, *chunk)));
+        }
+        Ok(pieces)
     }
 
     /// Files in the order that one way of looking puts them in.

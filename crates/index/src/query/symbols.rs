@@ -120,7 +120,7 @@ impl Search<'_> {
         container: Option<&str>,
     ) -> Result<Option<CodeFinding>, IndexError> {
         let Some(entry) = self.snapshot.entry(hit.file) else { return Ok(None) };
-        let facts: Facts = self.snapshot.facts(hit.file).map_err(unavailable)?.unwrap_or_default();
+        let facts: Facts = self.snapshot.outline(hit.file).map_err(unavailable)?.unwrap_or_default();
         let Some(symbol) = facts.symbols.get(hit.place as usize) else { return Ok(None) };
         let mut score = hit.score;
         if let Some(container) = container {

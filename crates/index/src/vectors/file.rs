@@ -81,6 +81,28 @@ impl VectorFile {
         self.file.write_all(&pending).at(&self.path)
     }
 
+    /// An empty file beside this one, which takes its place when it is told to.
+    pub(super) fn successor(&self) -> Result<Self, Fault> {
+        let path = self.path.with_extension("new");
+        let mut head = vec![0; usize::try_from(self.head).unwrap_or_default()];
+        self.file.read_exact_at(&mut head, 0).at(&self.path)?;
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(true).open(&path).at(&path)?;
+        let mut made =
+            Self { path, file, head: self.head, dimensions: self.dimensions, rows: 0, pending: Vec::new() };
+        made.file.write_all(&head).at(&made.path)?;
+        Ok(made)
+    }
+
+    /// Takes the place of the file it is the successor of. A crash leaves one of the two.
+    pub(super) fn take_place(&mut self) -> Result<(), Fault> {
+        self.flush()?;
+        let place = self.path.with_extension("");
+        std::fs::rename(&self.path, &place).at(&place)?;
+        self.path = place;
+        Ok(())
+    }
+
     /// The vector of a row, exactly.
     pub(super) fn read(&self, row: usize) -> Result<Vec<f32>, Fault> {
         let mut record = vec![0; size(self.dimensions)];

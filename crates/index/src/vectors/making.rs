@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use loggia_domain::IndexError;
 
-use crate::chunks::ChunkHash;
-use crate::control::lock;
+use crate::chunks::{Chunk, ChunkHash};
+use crate::control::{Control, lock};
 use crate::keeper::Shared;
 use crate::query::Search;
 use crate::snapshot::Snapshot;
@@ -27,10 +27,15 @@ const RETRY: Duration = Duration::from_secs(30);
 /// Makes vectors until the index ends.
 pub(super) fn run(shared: &Arc<Shared>) {
     workers::lower_priority();
-    let Some(vectors) = &shared.vectors else { return };
+    let Some(vectors) = shared.vectors.get() else { return };
     let mut order = Order::default();
     let mut retry = None;
     while vectors.wait(retry.take()) {
+        if let Some(snapshot) = shared.published().snapshot
+            && let Err(fault) = vectors.tidy(&snapshot)
+        {
+            tracing::warn!(%fault, "old vectors could not be forgotten");
+        }
         while let Some(batch) = next(shared, vectors, &mut order) {
             match vectors.embed(&batch) {
                 Ok(true) => lock(&vectors.failure).take(),
@@ -114,6 +119,34 @@ impl Vectors {
     }
 }
 
+impl Vectors {
+    /// Makes the vectors of these pieces, as far as they have none.
+    pub(crate) fn embed_pieces(
+        &self,
+        search: &Search<'_>,
+        pieces: &[(u32, Chunk)],
+        control: &Control,
+    ) -> Result<(), IndexError> {
+        let known = self.table.read().unwrap_or_else(PoisonError::into_inner).has();
+        let mut wanted = Vec::new();
+        for (file, chunk) in pieces.iter().filter(|(_, chunk)| !known.contains(&chunk.hash)) {
+            let Some(entry) = search.snapshot.entry(*file) else { continue };
+            let Ok(Some(facts)) = search.snapshot.outline(*file) else { continue };
+            let Some(text) = search.current(&entry.path) else { continue };
+            wanted.push(Said { hash: chunk.hash, text: chunk.said(&entry.path, &text, &facts) });
+        }
+        wanted.sort_by_key(|said| said.hash);
+        wanted.dedup_by_key(|said| said.hash);
+        for batch in wanted.chunks(BATCH) {
+            control.check().map_err(|_| IndexError::Cancelled)?;
+            if !self.embed(batch)? {
+                return Err(IndexError::Cancelled);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The next pieces to embed; nothing when all have a vector.
 fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Said>> {
     shared.control.check().ok();
@@ -122,6 +155,15 @@ fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Sai
     let stop = AtomicBool::new(false);
     let search = Search { snapshot: &snapshot, root: &shared.settings.root, stop: &stop };
     let mut batch: Vec<Said> = Vec::new();
+    while let Some(path) = vectors.next_preferred() {
+        let Some(file) = snapshot.find(&path) else { continue };
+        take(&search, file, &known, order, &mut batch);
+        if batch.len() >= BATCH {
+            // There may be more of it.
+            vectors.prefer(std::iter::once(&*path));
+            return Some(batch);
+        }
+    }
     for (file, _) in snapshot.changes() {
         take(&search, file, &known, order, &mut batch);
         if batch.len() >= BATCH {
@@ -164,7 +206,7 @@ fn take(
     batch: &mut Vec<Said>,
 ) {
     let Some(entry) = search.snapshot.entry(file) else { return };
-    let Ok(Some(facts)) = search.snapshot.facts(file) else { return };
+    let Ok(Some(facts)) = search.snapshot.outline(file) else { return };
     let is_wanted = |hash: ChunkHash, order: &Order, batch: &[Said]| {
         !known.contains(&hash)
             && !order.passed_over.contains(&hash)

@@ -19,26 +19,28 @@ async fn what_cannot_be_indexed_is_listed_with_reasons() {
     symlink("good.rs", house.path("link.rs")).unwrap();
     symlink("loop", house.path("loop")).unwrap();
     symlink("/etc", house.path("outside")).unwrap();
-    std::fs::hard_link(house.path("gen.go"), house.path("hard.go")).unwrap();
+    house.write("one.go", "fn one() {}\n");
+    std::fs::hard_link(house.path("one.go"), house.path("two.go")).unwrap();
     let index = house.built().await;
     assert_eq!(index.status().state, IndexState::Ready);
     assert_eq!(found(&index, symbols("orchard")).await, "good.rs:1-1 orchard");
     assert_eq!(
         skipped(&index),
         "app.min.js: its lines are too long for a person to have written them\n\
-         gen.go: it has several hard links and may lie outside the workspace\n\
-         hard.go: it has several hard links and may lie outside the workspace\n\
+         gen.go: it says that it was generated\n\
          huge.txt: it has 2097152 bytes and at most 1048576 are indexed\n\
          image.bin: it is binary\n\
          latin.txt: it is not UTF-8\n\
          link.rs: it is a link; what it leads to is indexed where it is\n\
          loop: it is a link; what it leads to is indexed where it is\n\
-         outside: it is a link; what it leads to is indexed where it is"
+         one.go: it has several hard links and may lie outside the workspace\n\
+         outside: it is a link; what it leads to is indexed where it is\n\
+         two.go: it has several hard links and may lie outside the workspace"
     );
-    assert_eq!(index.details().skipped, 9);
+    assert_eq!(index.details().skipped, 10);
     // They are not read again, and stay listed.
     index.build(IndexBuild::Refresh).await.unwrap();
-    assert_eq!(index.details().skipped, 9);
+    assert_eq!(index.details().skipped, 10);
 }
 
 #[tokio::test]

@@ -57,6 +57,23 @@ async fn renames_of_files_and_directories_are_followed() {
 }
 
 #[tokio::test]
+async fn a_large_file_that_changed_is_found_by_its_words_at_once_and_then_by_its_names() {
+    let house = House::with(&[("small.rs", "fn brook() {}\n")]);
+    let index = house.built().await;
+    let filler: String = (0..8_000).map(|number| format!("fn meadow_{number}() {{}}\n")).collect();
+    house.write("large.rs", format!("{filler}fn orchard() {{}}\n"));
+    index.changed(paths(&["large.rs"])).await.unwrap();
+    assert!(found(&index, text("orchard")).await.starts_with("large.rs:8001"));
+    // Whoever asks for another change is answered after that.
+    house.write("small.rs", "fn river() {}\n");
+    index.changed(paths(&["small.rs"])).await.unwrap();
+    assert_eq!(found(&index, symbols("orchard")).await, "large.rs:8001-8001 orchard");
+    drop(index);
+    let index = house.open();
+    assert_eq!(found(&index, symbols("orchard")).await, "large.rs:8001-8001 orchard");
+}
+
+#[tokio::test]
 async fn a_change_of_the_rules_changes_which_files_there_are() {
     let house = House::with(&[("a.rs", "fn orchard() {}\n"), ("made/b.rs", "fn brook() {}\n")]);
     let index = house.built().await;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use loggia_domain::{
     BoxFuture, CodeContext, CodeIndex, CodeQuery, CodeQuestion, Embedder, IndexBuild, IndexError, QueryKind,
 };
-use loggia_index::{FileIndex, IndexSettings};
+use loggia_index::{FileIndex, Making};
 
 use crate::support::{House, shown};
 
@@ -51,8 +51,9 @@ impl Embedder for Meanings {
 }
 
 fn open(house: &House, meanings: &Arc<Meanings>) -> FileIndex {
-    let embedder = Some(Arc::clone(meanings) as Arc<dyn Embedder>);
-    FileIndex::open(IndexSettings { embedder, ..house.settings() }).unwrap()
+    let index = house.open();
+    index.embed_with(Arc::clone(meanings) as Arc<dyn Embedder>, Making::All).unwrap();
+    index
 }
 
 async fn until(what: &str, is_so: impl Fn() -> bool) {
