@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::{Aim, ContentHash, JsonText, ModelTrouble};
+use crate::{Aim, CodeContext, ContentHash, JsonText, ModelTrouble};
 
 /// A model's name, `provider:model`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -57,6 +57,9 @@ pub struct Instruction {
     pub context: Option<JsonText>,
     /// What it is for and about, if the client said: the engine looks up what belongs to it.
     pub aim: Option<Aim>,
+    /// Files that matter to whoever asks, as far as the client said: code that belongs to the instruction is looked for
+    /// there first.
+    pub nearby: CodeContext,
     /// Whether changes are only collected, to be decided about together at the end.
     pub preview: bool,
     /// What the user shows with it, in order.

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use loggia_domain::{
-    BoxFuture, CodeFinding, CodeIndex, CodeQuery, IndexBuild, IndexError, IndexState, IndexStatus, Intent,
-    ModelMessage, ModelRequest, Preset, QueryKind, TurnEnd,
+    BoxFuture, CodeContext, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, IndexBuild, IndexError,
+    IndexState, IndexStatus, Instruction, Intent, ModelMessage, ModelRequest, Preset, QueryKind, Retrieved,
+    TurnEnd, WhenBusy,
 };
 use tokio::sync::watch;
 
@@ -144,6 +145,64 @@ async fn what_was_found_is_told_with_its_place_before_the_first_step() {
     assert!(queries.iter().all(|query| query.text == "make sorting faster"), "{queries:?}");
     assert_eq!(queries.iter().map(|query| query.kind).collect::<Vec<_>>(), ALL);
     assert!(alice.text().contains("retrieved 3 by Symbols\n"), "{}", alice.text());
+}
+
+/// An index that only hears what is known of whoever asks.
+#[derive(Default)]
+struct Listening(Mutex<Vec<CodeContext>>);
+
+impl CodeIndex for Listening {
+    fn status(&self) -> IndexStatus {
+        finds(&[]).status()
+    }
+
+    fn search(&self, _: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn retrieve(&self, question: CodeQuestion) -> BoxFuture<'_, Result<Retrieved, IndexError>> {
+        self.0.lock().unwrap().push(question.context);
+        Box::pin(async { Ok(Retrieved::default()) })
+    }
+
+    fn changed(&self, _: Vec<String>) -> BoxFuture<'_, Result<(), IndexError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn build(&self, _: IndexBuild) -> BoxFuture<'_, Result<IndexStatus, IndexError>> {
+        Box::pin(async { Ok(self.status()) })
+    }
+}
+
+#[tokio::test]
+async fn what_the_client_has_open_and_what_the_session_changed_is_told_to_the_index() {
+    const WRITES: &str = r#"
+        [[reply]]
+        parts = [{ call = { tool = "write_file", arguments = { path = "new.rs", content = "new\n" } } }]
+
+        [[reply]]
+        parts = [{ text = "Written." }]
+
+        [[reply]]
+        parts = [{ text = "Looked." }]
+    "#;
+    let index = Arc::new(Listening::default());
+    let world = world().index(Arc::clone(&index) as _).start(WRITES).await;
+    let (_, mut alice) = world.play(Preset::Full).await;
+    assert_eq!(alice.play("write it").await, TurnEnd::Done);
+    let nearby = CodeContext {
+        open_files: vec!["a.rs".to_owned()],
+        mentions: vec!["Thing".to_owned()],
+        diagnostics: vec!["b.rs".to_owned()],
+        recent: vec!["c.rs".to_owned()],
+    };
+    let instruction =
+        Instruction { text: "look".to_owned(), nearby: nearby.clone(), ..Instruction::default() };
+    alice.seat.intend(Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }).await.unwrap();
+    assert_eq!(alice.until_done().await, TurnEnd::Done);
+    let told = index.0.lock().unwrap().clone();
+    let recent = vec!["new.rs".to_owned(), "c.rs".to_owned()];
+    assert_eq!(told, [CodeContext::default(), CodeContext { recent, ..nearby }]);
 }
 
 #[tokio::test]

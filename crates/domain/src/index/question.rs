@@ -16,7 +16,7 @@ pub struct CodeQuestion {
     pub budget: usize,
 }
 
-/// What is known of whoever asks. All paths are relative to the root.
+/// What is known of whoever asks. All paths are relative to the root. Hints and no more: what is not there is passed over.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CodeContext {
     /// Files that are open, the one in front first.
@@ -27,6 +27,23 @@ pub struct CodeContext {
     pub diagnostics: Vec<String>,
     /// Files that changed lately, the latest first.
     pub recent: Vec<String>,
+}
+
+impl CodeContext {
+    /// How many of each kind help: who has more open than that looks at something else.
+    pub const MAX_EACH: usize = 64;
+
+    /// All of it, for whoever bounds it.
+    pub fn all(&self) -> impl Iterator<Item = &String> {
+        let Self { open_files, mentions, diagnostics, recent } = self;
+        [open_files, mentions, diagnostics, recent].into_iter().flatten()
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all().next().is_none()
+    }
 }
 
 /// What was found for a question.

@@ -2,9 +2,8 @@
 //!
 //! Pure. Files and selection go to the model as JSON with the protocol's own names. Images are looked at elsewhere.
 
-use loggia_domain::{Image, Instruction, JsonText, Restraint};
+use loggia_domain::{CodeContext, Image, Instruction, JsonText, Restraint};
 use loggia_protocol_autohand::{PromptContext, PromptParams, StopMode};
-use serde_json::Value;
 
 /// A prompt as an instruction.
 pub(crate) fn instruction(
@@ -13,9 +12,11 @@ pub(crate) fn instruction(
     images: Vec<Image>,
     restraint: Restraint,
 ) -> Instruction {
+    let nearby = params.context.as_ref().map(nearby).unwrap_or_default();
     let context = params.context.as_ref().and_then(context);
     let step_by_step = params.stop_when.is_some_and(|stop| stop.mode == StopMode::Host);
-    Instruction { text: params.message, context, aim: None, preview, images, step_by_step, restraint }
+    let text = params.message;
+    Instruction { text, context, aim: None, nearby, preview, images, step_by_step, restraint }
 }
 
 /// What the user was looking at; nothing if that is nothing.
@@ -26,12 +27,11 @@ fn context(context: &PromptContext) -> Option<JsonText> {
     serde_json::to_string(context).ok().map(JsonText)
 }
 
-/// The files an instruction names, whoever gave it and through whichever door.
-pub(crate) fn mentioned_files(instruction: &Instruction) -> Vec<String> {
-    let context = instruction.context.as_ref().and_then(|JsonText(text)| serde_json::from_str(text).ok());
-    let Some(Value::Object(context)) = context else { return Vec::new() };
-    let Some(Value::Array(files)) = context.get("files") else { return Vec::new() };
-    files.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+/// The files that matter to the user.
+fn nearby(context: &PromptContext) -> CodeContext {
+    let mentions = context.files.iter().flatten().take(CodeContext::MAX_EACH).cloned().collect();
+    let open_files = context.selection.iter().map(|selection| selection.file.clone()).collect();
+    CodeContext { mentions, open_files, ..CodeContext::default() }
 }
 
 #[cfg(test)]
@@ -60,7 +60,8 @@ mod tests {
             told.0,
             r#"{"files":["a.rs","b.rs"],"selection":{"file":"a.rs","startLine":1,"endLine":2,"text":"x"}}"#
         );
-        assert_eq!(mentioned_files(&instruction), ["a.rs", "b.rs"]);
+        assert_eq!(instruction.nearby.mentions, ["a.rs", "b.rs"]);
+        assert_eq!(instruction.nearby.open_files, ["a.rs"]);
         assert!(!instruction.step_by_step);
     }
 
@@ -69,7 +70,7 @@ mod tests {
         let instruction =
             instruction(params(Some(PromptContext::default())), true, Vec::new(), Restraint::default());
         assert!(instruction.context.is_none() && instruction.preview);
-        assert!(mentioned_files(&instruction).is_empty());
+        assert!(instruction.nearby.is_empty());
     }
 
     #[test]

@@ -459,8 +459,9 @@ fn check_size(intent: &Intent) -> Result<(), IntentError> {
             fits("the prompt", Some(&instruction.text), MAX_PROMPT)?;
             fits("the context", instruction.context.as_ref().map(|context| context.0.as_str()), MAX_PROMPT)?;
             check_images(&instruction.images)?;
-            let files = instruction.aim.iter().flat_map(|aim| &aim.files);
-            match files.map(|file| file.path.len().max(1)).sum::<usize>() > MAX_COMMENT {
+            let aimed = instruction.aim.iter().flat_map(|aim| &aim.files).map(|file| &file.path);
+            let files = aimed.chain(instruction.nearby.all());
+            match files.map(|path| path.len().max(1)).sum::<usize>() > MAX_COMMENT {
                 true => Err(IntentError::TooLong { what: "the list of files", limit: MAX_COMMENT }),
                 false => Ok(()),
             }

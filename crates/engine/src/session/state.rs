@@ -40,6 +40,9 @@ const MAX_DECIDED: usize = 128;
 /// Applied changes that are known by their ids: more than one turn makes, so that clients see what became of theirs.
 pub const MAX_APPLIED: usize = 1024;
 
+/// Changed files that are known by their paths: those that a question is likely to be about.
+const MAX_LATELY: usize = 16;
+
 /// How much of the first instruction is kept, in characters: more than a title shows.
 const MAX_BEGINNING_CHARS: usize = 256;
 
@@ -96,6 +99,8 @@ pub struct State {
     pub proposed: BTreeMap<PatchId, Arc<Patch>>,
     /// Changes that were put into their files and are there, the newest last; only so many are known.
     pub applied: Vec<PatchId>,
+    /// Files that were changed in it, the latest first; only so many are known.
+    pub lately: Vec<Arc<str>>,
     /// Changes that are collected for one decision.
     pub batch: Option<Batch>,
     /// What can be undone and redone.
@@ -223,6 +228,7 @@ impl State {
             rules: Vec::new(),
             proposed: BTreeMap::new(),
             applied: Vec::new(),
+            lately: Vec::new(),
             batch: None,
             undo: UndoStack::default(),
             task: None,
@@ -549,6 +555,7 @@ impl State {
             self.applied.remove(0);
         }
         self.applied.push(id);
+        self.remember_change(&patch.path);
         self.undo.applied(event.turn, id);
         let collected = self.batch.as_ref().is_some_and(|batch| batch.patches.contains(&id));
         if let (true, Some(hunks)) = (collected, hunks) {
@@ -567,9 +574,17 @@ impl State {
     }
 
     fn changed(&mut self, turn: Option<TurnId>, files: &[FileChange]) {
+        files.iter().for_each(|file| self.remember_change(&file.path));
         if let (Some(turn), false) = (turn, files.is_empty()) {
             self.undo.changed(turn, files);
         }
+    }
+
+    /// Puts a file before the others that changed.
+    fn remember_change(&mut self, path: &str) {
+        self.lately.retain(|known| **known != *path);
+        self.lately.insert(0, path.into());
+        self.lately.truncate(MAX_LATELY);
     }
 
     fn at_call(&mut self, call: CallId, change: impl FnOnce(&mut OpenCall)) {

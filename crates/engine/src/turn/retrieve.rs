@@ -36,7 +36,7 @@ impl Turn {
         }
         let question = CodeQuestion {
             text: turn.instruction.text.clone(),
-            context: code_context(&turn.instruction),
+            context: code_context(&turn.instruction, state),
             limit: FINDINGS,
             budget: BUDGET,
         };
@@ -61,9 +61,11 @@ impl Turn {
     }
 }
 
-/// What the client said of its surroundings, as far as it says which files matter.
-fn code_context(instruction: &Instruction) -> CodeContext {
-    let mentions =
-        instruction.aim.iter().flat_map(|aim| aim.files.iter().map(|file| file.path.clone())).collect();
-    CodeContext { mentions, ..CodeContext::default() }
+/// Which files matter: what the client said of its surroundings, and what this session changed.
+fn code_context(instruction: &Instruction, state: &State) -> CodeContext {
+    let mut context = instruction.nearby.clone();
+    let aimed = instruction.aim.iter().flat_map(|aim| aim.files.iter().map(|file| file.path.clone()));
+    context.mentions.extend(aimed);
+    context.recent.splice(0..0, state.lately.iter().map(ToString::to_string));
+    context
 }

@@ -9,11 +9,11 @@ mod task;
 
 use loggia_domain::{
     Actor, Aim, AimedFile, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget,
-    CallId, CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor,
-    FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId, ModelName,
-    ModelTrouble, ObservedChange, OwnInstructions, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset,
-    Purpose, Question, Remember, Restraint, RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId, Spot,
-    Thinking, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
+    CallId, CheckpointId, ClientId, CodeContext, CommandExit, CommandSummary, ContentHash, Door, EventBody,
+    Executor, FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId,
+    ModelName, ModelTrouble, ObservedChange, OwnInstructions, Patch, PatchFailure, PatchId, Plan, PlanStep,
+    Preset, Purpose, Question, Remember, Restraint, RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId,
+    Spot, Thinking, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -262,15 +262,28 @@ fn executor() -> BoxedStrategy<Executor> {
 fn instruction() -> BoxedStrategy<Instruction> {
     let images = vec(image(), 0..3);
     let held = (any::<bool>(), any::<bool>(), restraint());
-    (text(), option::of(json()), option::of(aim()), images, held)
-        .prop_map(|(text, context, aim, images, (preview, step_by_step, restraint))| Instruction {
+    (text(), option::of(json()), option::of(aim()), nearby(), images, held)
+        .prop_map(|(text, context, aim, nearby, images, (preview, step_by_step, restraint))| Instruction {
             text,
             context,
             aim,
+            nearby,
             preview,
             images,
             step_by_step,
             restraint,
+        })
+        .boxed()
+}
+
+fn nearby() -> BoxedStrategy<CodeContext> {
+    let paths = || vec(text(), 0..3);
+    (paths(), paths(), paths(), paths())
+        .prop_map(|(open_files, mentions, diagnostics, recent)| CodeContext {
+            open_files,
+            mentions,
+            diagnostics,
+            recent,
         })
         .boxed()
 }

@@ -6,11 +6,11 @@ mod task;
 
 use loggia_domain::{
     Actor, Aim, AimedFile, ApprovalAnswer, ApprovalId, ApprovalScope, AssistantMessage, BatchId, Budget,
-    CallId, CheckpointId, ClientId, CommandExit, CommandSummary, ContentHash, Door, EventBody, Executor,
-    FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId, ModelName,
-    ModelTrouble, ObservedChange, OwnInstructions, Patch, PatchFailure, PatchId, Plan, PlanStep, Preset,
-    Purpose, Question, Remember, Restraint, RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId, Spot,
-    Thinking, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
+    CallId, CheckpointId, ClientId, CodeContext, CommandExit, CommandSummary, ContentHash, Door, EventBody,
+    Executor, FileChange, FileChangeKind, FileState, Hunk, Image, Instruction, JsonText, MessageId,
+    ModelName, ModelTrouble, ObservedChange, OwnInstructions, Patch, PatchFailure, PatchId, Plan, PlanStep,
+    Preset, Purpose, Question, Remember, Restraint, RetrievalStage, Risk, Role, SandboxLevel, Seq, SessionId,
+    Spot, Thinking, Timestamp, ToolCall, ToolOutcome, TurnEnd, TurnFailure, Usage, WorkspaceId,
 };
 
 /// An event, and the kind and the data of its row.
@@ -251,6 +251,23 @@ fn turns() -> Vec<Sample> {
             },
             "instruction_queued",
             r#"{"instruction":{"text":"look","preview":false,"restraint":{"reading_only":true,"without":["run_command"]}},"by":{"engine":{}}}"#,
+        ),
+        (
+            EventBody::InstructionQueued {
+                instruction: Instruction {
+                    text: "look".to_owned(),
+                    nearby: CodeContext {
+                        open_files: vec!["a.rs".to_owned()],
+                        mentions: vec!["open".to_owned()],
+                        diagnostics: vec!["b.rs".to_owned()],
+                        recent: vec!["c.rs".to_owned()],
+                    },
+                    ..Instruction::default()
+                },
+                by: Actor::Engine,
+            },
+            "instruction_queued",
+            r#"{"instruction":{"text":"look","nearby":{"open_files":["a.rs"],"mentions":["open"],"diagnostics":["b.rs"],"recent":["c.rs"]},"preview":false},"by":{"engine":{}}}"#,
         ),
         (
             EventBody::ContextUpdated { context: JsonText("{ \"open\": [] }".to_owned()), by: Actor::Engine },

@@ -4,8 +4,8 @@
 //! Invariant: conversions name every field on both sides, so that none is dropped in silence.
 
 use loggia_domain::{
-    AssistantMessage, ContentHash, EventBody, Image, Instruction, JsonText, MessageId, ModelTrouble, Plan,
-    PlanStep, Restraint, RetrievalStage, Seq, TurnEnd, TurnFailure,
+    AssistantMessage, CodeContext, ContentHash, EventBody, Image, Instruction, JsonText, MessageId,
+    ModelTrouble, Plan, PlanStep, Restraint, RetrievalStage, Seq, TurnEnd, TurnFailure,
 };
 use serde::{Deserialize, Serialize};
 
@@ -128,6 +128,8 @@ pub(super) struct StoredInstruction<'a> {
     context: Option<Str<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     aim: Option<StoredAim<'a>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nearby: Option<StoredNearby<'a>>,
     preview: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     images: Vec<StoredImage<'a>>,
@@ -139,11 +141,13 @@ pub(super) struct StoredInstruction<'a> {
 
 impl<'a> From<&'a Instruction> for StoredInstruction<'a> {
     fn from(instruction: &'a Instruction) -> Self {
-        let Instruction { text, context, aim, preview, images, step_by_step, restraint } = instruction;
+        let Instruction { text, context, aim, nearby, preview, images, step_by_step, restraint } =
+            instruction;
         Self {
             text: text.into(),
             context: context.as_ref().map(|json| (&json.0).into()),
             aim: aim.as_ref().map(Into::into),
+            nearby: (!nearby.is_empty()).then(|| nearby.into()),
             preview: *preview,
             images: list(images),
             step_by_step: *step_by_step,
@@ -154,11 +158,49 @@ impl<'a> From<&'a Instruction> for StoredInstruction<'a> {
 
 impl From<StoredInstruction<'_>> for Instruction {
     fn from(row: StoredInstruction<'_>) -> Self {
-        let StoredInstruction { text, context, aim, preview, images, step_by_step, restraint } = row;
+        let StoredInstruction { text, context, aim, nearby, preview, images, step_by_step, restraint } = row;
         let context = context.map(|json| JsonText(json.into()));
         let (aim, images) = (aim.map(Into::into), unlist(images));
         let restraint = restraint.map(Into::into).unwrap_or_default();
-        Self { text: text.into(), context, aim, preview, images, step_by_step, restraint }
+        let nearby = nearby.map(Into::into).unwrap_or_default();
+        Self { text: text.into(), context, aim, nearby, preview, images, step_by_step, restraint }
+    }
+}
+
+/// Files that matter to whoever asks.
+#[derive(Serialize, Deserialize)]
+struct StoredNearby<'a> {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    open_files: Vec<Str<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    mentions: Vec<Str<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    diagnostics: Vec<Str<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    recent: Vec<Str<'a>>,
+}
+
+impl<'a> From<&'a CodeContext> for StoredNearby<'a> {
+    fn from(nearby: &'a CodeContext) -> Self {
+        let CodeContext { open_files, mentions, diagnostics, recent } = nearby;
+        Self {
+            open_files: list(open_files),
+            mentions: list(mentions),
+            diagnostics: list(diagnostics),
+            recent: list(recent),
+        }
+    }
+}
+
+impl From<StoredNearby<'_>> for CodeContext {
+    fn from(row: StoredNearby<'_>) -> Self {
+        let StoredNearby { open_files, mentions, diagnostics, recent } = row;
+        Self {
+            open_files: unlist(open_files),
+            mentions: unlist(mentions),
+            diagnostics: unlist(diagnostics),
+            recent: unlist(recent),
+        }
     }
 }
 

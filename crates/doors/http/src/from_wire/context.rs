@@ -3,8 +3,8 @@
 //! The context goes to the model as JSON with the protocol's own names, and with notes on what cannot be read off it:
 //! what a slash command means, and which files are older on the disk than in the editor.
 
-use loggia_domain::{ContentHash, Instruction, Intent, JsonText, Restraint, WhenBusy};
-use loggia_protocol_agent_server::{ContextUpdate, EditorContext, UserMessage};
+use loggia_domain::{CodeContext, ContentHash, Instruction, Intent, JsonText, Restraint, WhenBusy};
+use loggia_protocol_agent_server::{ContextUpdate, EditorContext, Mention, UserMessage};
 use serde_json::Value;
 
 use crate::from_wire::{report, slash};
@@ -34,10 +34,11 @@ pub(crate) fn prompt(message: UserMessage, unsaved: Option<&Buffer>, when_busy: 
     let mut notes = command.iter().flat_map(|command| slash::notes(command, &context)).collect::<Vec<_>>();
     notes.extend(unsaved_notes(&context, unsaved));
     let aim = command.and_then(|command| slash::aim(&command, &context));
+    let nearby = nearby(&context);
     let context = json_text(&context, notes);
     let restraint = Restraint { reading_only: message.read_only, without: Vec::new() };
     let text = message.message;
-    let instruction = Instruction { text, context, aim, restraint, ..Instruction::default() };
+    let instruction = Instruction { text, context, aim, nearby, restraint, ..Instruction::default() };
     Intent::Prompt { instruction, when_busy }
 }
 
@@ -45,6 +46,42 @@ pub(crate) fn prompt(message: UserMessage, unsaved: Option<&Buffer>, when_busy: 
 pub(crate) fn update(update: &ContextUpdate, unsaved: Option<&Buffer>) -> Option<Intent> {
     let notes = unsaved_notes(&update.updates, unsaved);
     json_text(&update.updates, notes).map(|context| Intent::UpdateContext { context })
+}
+
+/// The files that matter to whoever sits at the editor.
+fn nearby(context: &EditorContext) -> CodeContext {
+    let front = context.active_editor.iter().map(|editor| &editor.file_path);
+    let behind = context.open_editors.iter().flatten().map(|editor| &editor.file_path);
+    let faulty = context.diagnostics.iter().flatten().map(|diagnostic| &diagnostic.file_path);
+    let git = context.git_context.iter().flat_map(|git| [&git.staged_files, &git.modified_files]);
+    let mut mentions = Vec::new();
+    for mention in context.mentions.iter().flatten().take(CodeContext::MAX_EACH) {
+        match mention {
+            Mention::File { path } => mentions.push(path.clone()),
+            Mention::Symbol { name, file_path, .. } => {
+                mentions.push(name.clone());
+                mentions.extend(file_path.clone());
+            }
+            Mention::Unknown => {}
+        }
+    }
+    CodeContext {
+        open_files: inside(front.chain(behind)),
+        mentions,
+        diagnostics: inside(faulty),
+        recent: inside(git.flatten().flatten()),
+    }
+}
+
+/// The paths that lead down, each once, as far as they help.
+fn inside<'p>(paths: impl Iterator<Item = &'p String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for path in paths.filter(|path| report::leads_inside(path)) {
+        if kept.len() < CodeContext::MAX_EACH && !kept.contains(path) {
+            kept.push(path.clone());
+        }
+    }
+    kept
 }
 
 /// What the model must know of files whose changes are not on the disk.

@@ -1,6 +1,8 @@
 //! Messages in, intents out.
 
-use loggia_domain::{ApprovalScope, ClientId, EventBody, Intent, JsonText, PatchId, Question, WhenBusy};
+use loggia_domain::{
+    ApprovalScope, ClientId, CodeContext, EventBody, Intent, JsonText, PatchId, Question, WhenBusy,
+};
 use loggia_protocol_agent_server::{ClientCapability, ClientMessage, Scope};
 
 use crate::from_wire::{
@@ -45,6 +47,26 @@ fn a_prompt_for_reading_only_holds_its_turn_to_it() {
     };
     assert!(restraint(r#"{"type":"client.user_message","message":"x","read_only":true}"#).reading_only);
     assert!(restraint(r#"{"type":"client.user_message","message":"x"}"#).is_none());
+}
+
+#[test]
+fn what_is_open_named_faulty_or_changed_is_nearby() {
+    let text = r#"{"type":"client.user_message","message":"x","context":{
+        "active_editor":{"file_path":"a.rs"},
+        "open_editors":[{"file_path":"a.rs"},{"file_path":"b.rs"},{"file_path":"/etc/passwd"},{"file_path":"../c"}],
+        "diagnostics":[{"file_path":"d.rs","severity":"error","message":"no","line":3}],
+        "git_context":{"staged_files":["e.rs"],"modified_files":["f.rs","e.rs"]},
+        "mentions":[{"type":"file","path":"g.rs"},{"type":"symbol","name":"Thing","file_path":"h.rs"},{"type":"odd"}]}}"#;
+    let ClientMessage::UserMessage(message) = decode(text) else { panic!() };
+    let Intent::Prompt { instruction, .. } = prompt(message, None, WhenBusy::Refuse) else { panic!() };
+    let owned = |paths: &[&str]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let expected = CodeContext {
+        open_files: owned(&["a.rs", "b.rs"]),
+        mentions: owned(&["g.rs", "Thing", "h.rs"]),
+        diagnostics: owned(&["d.rs"]),
+        recent: owned(&["e.rs", "f.rs"]),
+    };
+    assert_eq!(instruction.nearby, expected);
 }
 
 fn shown(intent: &Intent) -> String {
