@@ -31,8 +31,8 @@ pub(crate) use extension::{
     ExtensionNamedArguments, ExtensionNewArguments, ExtensionRunArguments, ExtensionSubcommand,
 };
 pub(crate) use index::{
-    IndexBuildArguments, IndexCommand, IndexDropArguments, IndexPlace, IndexStatusArguments, SearchArguments,
-    SearchWayArguments,
+    IndexBuildArguments, IndexCommand, IndexDropArguments, IndexPlace, IndexPullArguments,
+    IndexStatusArguments, IndexSubcommand, SearchArguments, SearchWayArguments,
 };
 pub(crate) use message::{
     FormatName, MessageArguments, MessageCommand, MessageOpenArguments, MessagePatchArguments,
@@ -202,7 +202,7 @@ pub(crate) enum Command {
     Index {
         /// What to do.
         #[command(subcommand)]
-        command: Option<IndexCommand>,
+        command: Option<IndexSubcommand>,
         /// How it is done without a command.
         #[command(flatten)]
         usual: IndexStatusArguments,

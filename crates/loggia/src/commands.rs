@@ -16,6 +16,7 @@ pub(crate) mod extension;
 pub(crate) mod extension_check;
 pub(crate) mod extension_new;
 pub(crate) mod index;
+pub(crate) mod index_pull;
 pub(crate) mod init;
 pub(crate) mod inspect;
 mod known;

@@ -13,6 +13,7 @@ pub(crate) mod edit;
 pub(crate) mod endpoints;
 mod error;
 pub(crate) mod extensions;
+mod index;
 pub(crate) mod keys;
 mod layers;
 mod load;

@@ -13,6 +13,7 @@ pub(crate) mod client;
 pub(crate) mod detach;
 pub(crate) mod directories;
 mod doctor;
+pub(crate) mod embedder;
 mod environment;
 pub(crate) mod ephemeral;
 mod error;

@@ -23,7 +23,7 @@ use loggia_wrap::WrapError;
 
 use crate::color::{ERROR, HINT, WARNING};
 use crate::commands::init::InitError;
-use crate::commands::{extension_new, plugin_new, wrap};
+use crate::commands::{extension_new, index_pull, plugin_new, wrap};
 use crate::config::{Config, ConfigError};
 use crate::daemon::DaemonError;
 use crate::exit_code::ExitCode;
@@ -50,6 +50,9 @@ pub(crate) enum Error {
     /// An extension to start from was not written.
     #[error(transparent)]
     ExtensionStarter(#[from] loggia_extensions::StarterError),
+    /// A model to make vectors was not fetched.
+    #[error(transparent)]
+    Pull(#[from] loggia_embed::PullError),
     /// A set-up was not made.
     #[error(transparent)]
     Init(#[from] InitError),
@@ -201,6 +204,7 @@ impl Error {
             Self::Wrap(error) => wrap::kind(error),
             Self::Starter(error) => plugin_new::kind(error),
             Self::ExtensionStarter(error) => extension_new::kind(error),
+            Self::Pull(error) => index_pull::kind(error),
             Self::NoSuchKey { .. }
             | Self::Policy { .. }
             | Self::NoDirectory { .. }
@@ -230,6 +234,7 @@ impl Error {
             Self::Wrap(error) => wrap::hint(error),
             Self::Starter(error) => Some(plugin_new::hint(error)),
             Self::ExtensionStarter(error) => Some(extension_new::hint(error)),
+            Self::Pull(error) => Some(index_pull::hint(error).to_owned()),
             Self::ScriptElsewhere { name } => Some(format!(
                 "a script is played by the process that is started with it: add `--ephemeral`, or run `loggia stop` and `loggia serve --model {name}`"
             )),

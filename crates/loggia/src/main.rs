@@ -27,8 +27,8 @@ use tracing::level_filters::LevelFilter;
 
 use crate::cli::{
     AskArguments, Asked, Cli, Command, ConfigCommand, ExtensionCommand, ExtensionSubcommand, GlobalFlags,
-    HiddenCommand, IndexCommand, ModelCommand, PluginCommand, PluginSubcommand, PolicyCommand,
-    ServeArguments, SessionsCommand, TaskCommand, TurnArguments,
+    HiddenCommand, IndexCommand, IndexSubcommand, ModelCommand, PluginCommand, PluginSubcommand,
+    PolicyCommand, ServeArguments, SessionsCommand, TaskCommand, TurnArguments,
 };
 use crate::commands::client::Home;
 use crate::commands::serve::Starter;
@@ -112,8 +112,16 @@ fn run(cli: Cli) -> Result<ExitCode, Error> {
             commands::index::search(&as_client(&cli.flags)?, arguments).map(ExitCode::from)
         }
         Command::Index { command, usual } => {
-            let command = command.unwrap_or(IndexCommand::Status(usual));
-            commands::index::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+            let command = command.unwrap_or(IndexSubcommand::Kept(IndexCommand::Status(usual)));
+            match command {
+                IndexSubcommand::Kept(command) => {
+                    commands::index::run(&as_client(&cli.flags)?, command).map(ExitCode::from)
+                }
+                IndexSubcommand::Pull(arguments) => {
+                    let (config, home) = client_of(&cli.flags)?;
+                    commands::index_pull::run(&config, &home.places, &arguments)
+                }
+            }
         }
         Command::Plugin { command: None, usual } => {
             commands::plugin::run(&as_client(&cli.flags)?, PluginCommand::List(usual))

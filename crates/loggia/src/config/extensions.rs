@@ -47,12 +47,8 @@ impl Config {
         DialogSettings { when_nobody, directories }
     }
 
-    /// Whether indexes are kept by themselves.
-    pub(crate) fn index_auto(&self) -> bool {
-        policy::switch(&self.everywhere, &keys::INDEX_AUTO)
-    }
-
-    fn said_everywhere(&self, key: &keys::Key) -> &str {
+    /// The text that a key has in every workspace.
+    pub(super) fn said_everywhere(&self, key: &keys::Key) -> &str {
         policy::value(&self.everywhere, key).map(Value::text).unwrap_or_default()
     }
 

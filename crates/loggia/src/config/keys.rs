@@ -192,6 +192,26 @@ pub(crate) static INDEX_AUTO: Key = Key {
     workspace: WorkspaceRule::Never("the server has one way for every workspace"),
 };
 
+/// Who makes vectors.
+pub(crate) static INDEX_EMBEDDER: Key = Key {
+    path: "index.embedder",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "Who makes vectors, so that code is found by what it means: `provider:model`, as in `ollama:nomic-embed-text`, is sent pieces of the code and your questions; `minilm` is a model in the server itself. Empty means nobody.",
+    used_by: "`loggia serve`",
+    workspace: WorkspaceRule::Never("it decides who is sent the code"),
+};
+
+/// Where the model in this process is.
+pub(crate) static INDEX_WEIGHTS: Key = Key {
+    path: "index.weights",
+    kind: ValueType::Text,
+    default: text(""),
+    doc: "The directory that has the files of the embedder `minilm`, by its absolute path. Empty means where `loggia index pull` puts them, among lasting data.",
+    used_by: "`loggia serve`, `loggia index pull`",
+    workspace: WorkspaceRule::Never("it decides which files the server reads"),
+};
+
 /// Which plugins run.
 pub(crate) static PLUGINS_ENABLED: Key = Key {
     path: "plugins.enabled",
@@ -572,6 +592,8 @@ pub(crate) static ALL: &[&Key] = &[
     &RPC_MERGE_UPDATES_MS,
     &MODEL_DEFAULT,
     &INDEX_AUTO,
+    &INDEX_EMBEDDER,
+    &INDEX_WEIGHTS,
     &POLICY_PRESET,
     &POLICY_APPROVAL_TIMEOUT_S,
     &POLICY_MAX_STEPS,

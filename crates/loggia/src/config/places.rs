@@ -11,6 +11,7 @@ use super::trust::Trust;
 use crate::env_vars::{self, Variable};
 
 const FILE: &str = "config.toml";
+const WEIGHTS: &str = "models/all-MiniLM-L6-v2";
 const TRUST_FILE: &str = "trust.toml";
 const WORKSPACE_DIRECTORY: &str = ".loggia";
 /// What makes a directory a workspace root.
@@ -78,6 +79,11 @@ impl Places {
     /// Where sockets are, as it was asked for; they may need a shorter name.
     pub(crate) fn runtime(&self) -> &Path {
         &self.runtime
+    }
+
+    /// Where the files of the embedder in this process are, unless somebody says otherwise.
+    pub(crate) fn weights(&self) -> PathBuf {
+        self.kept.join(WEIGHTS)
     }
 
     /// The user's own file.

@@ -99,6 +99,12 @@ pub(crate) enum DaemonError {
         /// Who named it: a file and its line, a variable or a flag.
         origin: Option<String>,
     },
+    /// Somebody is to make vectors who cannot.
+    #[error("`index.embedder`: {reason}")]
+    UnknownEmbedder {
+        /// What is wrong, and what was probably meant.
+        reason: String,
+    },
     /// What is said to be known better about a model makes no sense.
     #[error("`catalogue.{model:?}`: {what}")]
     Catalogue {
@@ -247,6 +253,7 @@ impl DaemonError {
         match self {
             Self::Insecure { .. } => ErrorKind::Usage,
             Self::UnknownModel { .. }
+            | Self::UnknownEmbedder { .. }
             | Self::Catalogue { .. }
             | Self::ReadScript { .. }
             | Self::Script { .. }
@@ -306,6 +313,9 @@ impl DaemonError {
             }
             Self::UnknownModel { .. } => {
                 "models are called `provider:model`, as in `openai:gpt-5`; `loggia model list` tells which there are, `scripted:FILE` plays a script"
+            }
+            Self::UnknownEmbedder { .. } => {
+                "embedders are called `minilm` or `provider:model`, as in `ollama:nomic-embed-text`; empty means none"
             }
             Self::Catalogue { .. } => {
                 "correct it in the configuration; `loggia config show` tells where it is set"

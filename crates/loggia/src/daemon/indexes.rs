@@ -16,9 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use loggia_domain::{CodeIndex, Embedder, Workspace, WorkspaceId};
+use loggia_domain::{CodeIndex, Workspace, WorkspaceId};
 use loggia_engine::IndexFinder;
 
+use super::embedder::EmbedderSource;
 use slot::{Handle, Slot};
 
 /// How many indexes are open at once: more workspaces than people work in at a time. Each keeps its list of files and the
@@ -31,40 +32,41 @@ const STOP_LIMIT: Duration = Duration::from_secs(5);
 /// The directory that all indexes share, among lasting data.
 const DIRECTORY: &str = "indexes";
 
-/// How indexes are kept.
-#[derive(Clone, Default)]
+/// How indexes are kept, as somebody chose.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndexRules {
     /// Whether an index is built and kept fresh without anybody saying so.
     pub(crate) auto: bool,
-    /// Who makes vectors, if anybody does.
-    pub(crate) embedder: Option<Arc<dyn Embedder>>,
-}
-
-impl std::fmt::Debug for IndexRules {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("IndexRules")
-            .field("auto", &self.auto)
-            .field("has_embedder", &self.embedder.is_some())
-            .finish()
-    }
+    /// Who makes vectors, if anybody does: `minilm`, or `provider:model`.
+    pub(crate) embedder: Option<String>,
+    /// Where the files of a model in this process are, if somebody said so.
+    pub(crate) weights: Option<PathBuf>,
 }
 
 /// All indexes of a daemon. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Indexes(Arc<Inner>);
 
+/// What all indexes of a daemon have in common.
+#[derive(Clone)]
+struct Habits {
+    auto: bool,
+    embedder: Option<EmbedderSource>,
+}
+
 struct Inner {
     directory: PathBuf,
-    rules: IndexRules,
+    habits: Habits,
     slots: Mutex<HashMap<WorkspaceId, Arc<Slot>>>,
     /// Counts uses, so that the one that was used longest ago is known.
     uses: AtomicU64,
 }
 
 impl Indexes {
-    pub(crate) fn new(data: &std::path::Path, rules: IndexRules) -> Self {
+    pub(crate) fn new(data: &std::path::Path, auto: bool, embedder: Option<EmbedderSource>) -> Self {
         let (slots, uses) = (Mutex::default(), AtomicU64::new(0));
-        Self(Arc::new(Inner { directory: data.join(DIRECTORY), rules, slots, uses }))
+        let habits = Habits { auto, embedder };
+        Self(Arc::new(Inner { directory: data.join(DIRECTORY), habits, slots, uses }))
     }
 
     /// Finds indexes for whoever asks. Finding opens none.
@@ -77,7 +79,7 @@ impl Indexes {
         let mut slots = self.0.slots();
         let slot = slots.entry(workspace.id).or_insert_with(|| {
             let directory = self.0.directory.join(workspace.id.to_string());
-            Slot::new(directory, workspace.root.clone(), self.0.rules.clone(), Arc::downgrade(&self.0))
+            Slot::new(directory, workspace.root.clone(), self.0.habits.clone(), Arc::downgrade(&self.0))
         });
         Arc::new(Handle(Arc::clone(slot)))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loggia_domain::{BoxFuture, ModelAbilities, ModelCatalogue, ModelError, ModelName, Price};
 use loggia_models::{
     Effort, EndpointKind, Environment, KeySource, LEAST_CONTEXT, Models, Override, Script, ScriptedCatalogue,
-    ScriptedModel, SearchingCatalogue, SystemKeyring,
+    ScriptedModel, SearchingCatalogue, Service, SystemKeyring,
 };
 
 use super::DaemonError;
@@ -50,18 +50,33 @@ pub(crate) fn find(
         overrides: catalogue.iter().map(override_of).collect::<Result<_, _>>()?,
         ..loggia_models::Settings::default()
     };
-    // Where there is no session bus, nobody is asked.
-    let keyring = SystemKeyring::new(&environment);
-    let models = match keyring.has_bus() {
-        true => Models::with_keyring(settings, environment, Arc::new(keyring)),
-        false => Models::new(settings, environment),
-    };
+    let models = with_keys(settings, environment);
     // Whoever names a model wants that one, and not a search.
     if let (Some(_), Err(error)) = (name, models.find(None)) {
         return Err(DaemonError::UnknownModel { reason: error.message, origin: None });
     }
     let look = models.look();
     Ok(Found { models: Arc::new(SearchingCatalogue::behind(Arc::new(models))), look: Some(look) })
+}
+
+fn with_keys(settings: loggia_models::Settings, environment: Environment) -> Models {
+    // Where there is no session bus, nobody is asked.
+    let keyring = SystemKeyring::new(&environment);
+    match keyring.has_bus() {
+        true => Models::with_keyring(settings, environment, Arc::new(keyring)),
+        false => Models::new(settings, environment),
+    }
+}
+
+/// The endpoint of a model that does something else than reply, or why there is none.
+pub(crate) fn service(
+    name: &ModelName,
+    endpoints: &[Endpoint],
+    environment: Environment,
+) -> Result<Service, String> {
+    let endpoints = endpoints.iter().filter_map(settings_of).collect();
+    let settings = loggia_models::Settings { endpoints, ..loggia_models::Settings::default() };
+    with_keys(settings, environment).service(name).map_err(|error| error.message)
 }
 
 /// Whether a model could reply, as far as can be told without asking anybody: its key is looked for, too.

@@ -17,8 +17,9 @@ use loggia_wire::child::Keeper;
 use tokio_util::sync::CancellationToken;
 
 use super::directories::RuntimeDirectory;
+use super::embedder::EmbedderSource;
 use super::extensions::ExtensionHosts;
-use super::indexes::Indexes;
+use super::indexes::{IndexRules, Indexes};
 use super::models::{self, Found};
 use super::plugins::PluginHosts;
 use super::{DaemonError, Settings, doctor};
@@ -26,6 +27,21 @@ use crate::config::places::{self, Places};
 
 /// The hidden command under which our own executable keeps what it runs.
 const KEEPER: &str = "__supervise";
+
+/// Indexes as they were chosen to be.
+fn indexes(rules: &IndexRules, settings: &Settings, places: &Places) -> Result<Indexes, DaemonError> {
+    let source = |name: &String| {
+        let weights = rules.weights.clone().unwrap_or_else(|| places.weights());
+        EmbedderSource::new(name, weights, &settings.endpoints, environment())
+    };
+    let embedder = rules.embedder.as_ref().map(source).transpose()?;
+    Ok(Indexes::new(places.data(), rules.auto, embedder))
+}
+
+/// The variables that say where models are and what their keys are.
+fn environment() -> Environment {
+    Environment::from_fn(|name| std::env::var(name).ok())
+}
 
 /// An engine that runs, and what stands in front of it.
 pub(crate) struct Started {
@@ -58,9 +74,8 @@ impl Prepared {
         places: &Places,
         runtime: &RuntimeDirectory,
     ) -> Result<Self, DaemonError> {
-        let environment = Environment::from_fn(|name| std::env::var(name).ok());
         let found =
-            models::find(settings.model.as_deref(), &settings.endpoints, &settings.catalogue, environment);
+            models::find(settings.model.as_deref(), &settings.endpoints, &settings.catalogue, environment());
         let Found { models, look } = found.map_err(|error| error.set_by(settings.model_origin.as_deref()))?;
         let keeper = Keeper::this_executable(KEEPER).map_err(|source| DaemonError::Start { source })?;
         let dialogs = DialogBoard::new(settings.dialogs.clone());
@@ -69,7 +84,7 @@ impl Prepared {
         let git = Git::new(keeper.clone(), loggia_git::Settings::default());
         let runner: Arc<dyn Runner> =
             Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
-        let indexes = settings.index.clone().map(|rules| Indexes::new(places.data(), rules));
+        let indexes = settings.index.as_ref().map(|rules| indexes(rules, settings, places)).transpose()?;
         let index = finder(indexes.as_ref());
         let guests = Arc::new(plugins.clone());
         let store = Arc::new(SqliteStore::open(&places.data().join("store"))?);

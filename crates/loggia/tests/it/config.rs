@@ -23,6 +23,8 @@ fn all_settings_are_shown_with_where_they_came_from() {
     rpc.merge_updates_ms        0                       default
     model.default               ""                      default
     index.auto                  true                    default
+    index.embedder              ""                      default
+    index.weights               ""                      default
     policy.preset               "read-only"             --set
     policy.approval_timeout_s   "none"                  default
     policy.max_steps            5                       [STAGE]/project/.loggia/config.toml:2

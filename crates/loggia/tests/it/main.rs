@@ -30,6 +30,7 @@ mod init;
 mod inspect;
 mod logs;
 mod looking_after;
+mod meaning;
 mod messages;
 mod models_page;
 mod no_model;

@@ -16,7 +16,7 @@ use loggia_index::{FileIndex, IndexSettings, Watch};
 use loggia_tree::{HardLinkRule, Root, RootSettings};
 use tokio::sync::watch;
 
-use super::{IndexRules, Inner};
+use super::{Habits, Inner};
 
 /// How long whoever asks waits for an index that has nothing yet. A small workspace is indexed within it; for a large one
 /// the answer comes without.
@@ -32,7 +32,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(10);
 pub(super) struct Slot {
     directory: PathBuf,
     root: PathBuf,
-    rules: IndexRules,
+    habits: Habits,
     home: Weak<Inner>,
     state: Mutex<State>,
     last_use: AtomicU64,
@@ -59,8 +59,8 @@ enum Fresh {
 }
 
 impl Slot {
-    pub(super) fn new(directory: PathBuf, root: PathBuf, rules: IndexRules, home: Weak<Inner>) -> Arc<Self> {
-        Arc::new(Self { directory, root, rules, home, state: Mutex::default(), last_use: AtomicU64::new(0) })
+    pub(super) fn new(directory: PathBuf, root: PathBuf, habits: Habits, home: Weak<Inner>) -> Arc<Self> {
+        Arc::new(Self { directory, root, habits, home, state: Mutex::default(), last_use: AtomicU64::new(0) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -119,8 +119,7 @@ impl Slot {
     fn open_file(&self) -> Result<FileIndex, String> {
         let settings = RootSettings { hard_links: HardLinkRule::Refuse, home: None };
         let root = Root::open(&self.root, settings).map_err(|error| error.to_string())?;
-        let mut settings = IndexSettings::new(&self.directory, Arc::new(root));
-        settings.embedder.clone_from(&self.rules.embedder);
+        let settings = IndexSettings::new(&self.directory, Arc::new(root));
         FileIndex::open(settings).map_err(|error| error.to_string())
     }
 
@@ -141,7 +140,9 @@ impl Slot {
                     opened
                 });
                 let cut_off = |error| IndexError::Unavailable(format!("the work was cut off: {error}"));
-                opening.await.map_err(cut_off)??
+                let index = opening.await.map_err(cut_off)??;
+                self.habits.embedder.iter().for_each(|embedder| embedder.serve(&index));
+                index
             }
         };
         index.loaded().await;
@@ -151,7 +152,7 @@ impl Slot {
     /// Begins to keep it fresh, if that is wanted and was not begun, and waits a little if nothing is there yet.
     async fn ready(self: Arc<Self>) -> Result<Arc<FileIndex>, IndexError> {
         let index = Arc::clone(&self).open().await?;
-        if !self.rules.auto {
+        if !self.habits.auto {
             return Ok(index);
         }
         let mut first = self.keep_fresh(&index);
@@ -189,6 +190,17 @@ impl Slot {
             over.send_replace(true);
         });
         first
+    }
+
+    /// An index knows that it has no embedder; why it was not given the one that was chosen is known here.
+    fn explained(&self, error: IndexError) -> IndexError {
+        match (error, &self.habits.embedder) {
+            (IndexError::NoVectors(_), Some(embedder)) => {
+                let not_yet = || "the embedder is still being looked for".to_owned();
+                IndexError::NoVectors(embedder.trouble().unwrap_or_else(not_yet))
+            }
+            (error, _) => error,
+        }
     }
 
     /// Keeps the watch as long as the index is open.
@@ -273,12 +285,22 @@ impl CodeIndex for Handle {
 
     fn search(&self, query: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>> {
         let slot = Arc::clone(&self.0);
-        Box::pin(async move { slot.ready().await?.search(query).await })
+        Box::pin(async move {
+            let found = Arc::clone(&slot).ready().await?.search(query).await;
+            found.map_err(|error| slot.explained(error))
+        })
     }
 
-    fn retrieve(&self, question: CodeQuestion) -> BoxFuture<'_, Result<Retrieved, IndexError>> {
+    fn retrieve(&self, mut question: CodeQuestion) -> BoxFuture<'_, Result<Retrieved, IndexError>> {
         let slot = Arc::clone(&self.0);
-        Box::pin(async move { slot.ready().await?.retrieve(question).await })
+        Box::pin(async move {
+            let index = slot.ready().await?;
+            let lately = index.changed_lately();
+            let new = lately.into_iter().filter(|path| !question.context.recent.contains(path));
+            let new: Vec<String> = new.collect();
+            question.context.recent.extend(new);
+            index.retrieve(question).await
+        })
     }
 
     fn references(&self, query: ReferenceQuery) -> BoxFuture<'_, Result<Vec<CodeReference>, IndexError>> {
@@ -303,7 +325,7 @@ impl CodeIndex for Handle {
             let index = Arc::clone(&slot).open().await?;
             let built = index.build(how).await;
             // Whoever wants an index wants it to stay true.
-            if built.is_ok() && slot.rules.auto {
+            if built.is_ok() && slot.habits.auto {
                 drop(slot.keep_fresh(&index));
             }
             built
@@ -320,10 +342,14 @@ impl CodeIndex for Handle {
             });
             (open.map(|open| Arc::clone(&open.index)), note)
         };
-        let none =
-            || IndexDetails { vectors: self.0.rules.embedder.as_ref().map(|_| 0), ..IndexDetails::default() };
-        let mut details = index.map_or_else(none, |index| index.details());
+        let mut details = index.map_or_else(IndexDetails::default, |index| index.details());
         details.notes.extend(note);
+        if let Some(embedder) = &self.0.habits.embedder {
+            // It is set up, though it may be away.
+            details.vectors.get_or_insert(0);
+            let off = |why| format!("search by meaning is off for now: {why}");
+            details.notes.extend(embedder.trouble().map(off));
+        }
         details
     }
 
