@@ -329,7 +329,7 @@ where
     }
     match (endpoint.verb, endpoint.answer) {
         (Verb::WebSocket, _) => drop(request.open().await),
-        (Verb::Delete, _) => drop(request.answer("204 No Content", "", "").await),
+        (Verb::Delete, None) => drop(request.answer("204 No Content", "", "").await),
         (_, Some(name)) => drop(request.json(&example(name)).await),
         (_, None) => drop(request.json("{}").await),
     }
@@ -368,7 +368,7 @@ async fn every_endpoint_has_a_method_that_asks_for_it() {
             (Verb::Get, "/v1/messages/{message_id}/value") => "path=PID.5%201",
             (Verb::Get, path) if path.ends_with("/events") => "after=7&limit=9",
             (Verb::Get, path) if path.ends_with("/skipped") => "limit=9",
-            (Verb::Get, path) if path.ends_with("/references") => "name=a%20b&path=*.rs&limit=9",
+            (Verb::Get, path) if path.ends_with("/references") => "name=a%20b&path=%2A.rs&limit=9",
             (Verb::Get, path) if path.ends_with("/search") => "q=a%20b&kind=symbol",
             (Verb::WebSocket, path) if path.contains("session") => "after=3",
             _ => "",
