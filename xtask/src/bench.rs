@@ -62,11 +62,11 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
     let json = arguments.json.then_some("--json");
     if let Suite::Index | Suite::Retrieval = arguments.suite {
         let more = arguments.more.iter().map(String::as_str);
-        return program(
-            "loggia-bench-index",
-            "loggia-bench-index",
-            [suite].into_iter().chain(json).chain(more),
-        );
+        // The model takes minutes to build, so it is there only for whoever asks for its vectors.
+        let with_model = arguments.more.iter().any(|word| word.starts_with("--vectors"));
+        let features: &[&str] = if with_model { &["--features", "loggia-bench-index/minilm"] } else { &[] };
+        let words = [suite].into_iter().chain(json).chain(more);
+        return program("loggia-bench-index", "loggia-bench-index", features, words);
     }
     if let Suite::Http | Suite::Ask | Suite::Rpc | Suite::Console = arguments.suite {
         // The benchmark starts the program that lies beside it.
@@ -79,27 +79,28 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
             "-p",
             "loggia",
         ]))?;
-        return program("loggia-bench", "loggia-bench", [suite].into_iter().chain(json));
+        return program("loggia-bench", "loggia-bench", &[], [suite].into_iter().chain(json));
     }
-    program("loggia-bench", "loggia-bench", [suite].into_iter().chain(json))?;
+    program("loggia-bench", "loggia-bench", &[], [suite].into_iter().chain(json))?;
     match arguments.suite {
         Suite::Plugins => return Ok(()),
         // What works on messages: the same suite for people, a part of its own for the benchmark.
         Suite::Messages => {
-            return program("loggia-bench", "loggia-bench", ["extensions"].into_iter().chain(json));
+            return program("loggia-bench", "loggia-bench", &[], ["extensions"].into_iter().chain(json));
         }
         _ => {}
     }
     // Counting slows every allocation down, so it has a program of its own.
-    program("loggia-bench", "count-allocations", [suite].into_iter().chain(json))
+    program("loggia-bench", "count-allocations", &[], [suite].into_iter().chain(json))
 }
 
 fn program<'a>(
     package: &str,
     name: &str,
+    features: &[&str],
     arguments: impl IntoIterator<Item = &'a str>,
 ) -> anyhow::Result<()> {
     let mut command = shell::cargo(["run", "--quiet", "--profile", "bench", "--locked", "-p"]);
-    command.args([package, "--bin", name, "--"]).args(arguments);
+    command.args([package, "--bin", name]).args(features).arg("--").args(arguments);
     shell::run(&mut command)
 }

@@ -45,6 +45,11 @@ enum What {
         /// Take the questions from a tree's documentation instead: its first lines, taken out of the files.
         #[arg(long, conflicts_with = "repository")]
         documentation: Option<PathBuf>,
+        /// Make vectors with the model whose files are in this directory, as `loggia index pull` puts them there. Of each
+        /// question only the pieces that fit best by their words get one, so that a run takes minutes. Needs the feature
+        /// `minilm`.
+        #[arg(long, value_name = "DIR")]
+        vectors: Option<PathBuf>,
         /// How many pairs of a question and its files.
         #[arg(long, default_value_t = 200)]
         pairs: usize,
@@ -79,8 +84,8 @@ enum What {
 fn main() -> Result<()> {
     match Arguments::parse().what {
         What::Index { tree, json } => speed::run(tree, json),
-        What::Retrieval { repository, documentation, pairs, seed, tune, json } => {
-            retrieval::run(&retrieval::Plan { repository, documentation, pairs, seed, tune }, json)
+        What::Retrieval { repository, documentation, vectors, pairs, seed, tune, json } => {
+            retrieval::run(&retrieval::Plan { repository, documentation, vectors, pairs, seed, tune }, json)
         }
         What::Queries { tree, data } => speed::queries(&tree, &data),
         What::Build { tree, data } => child::build(&tree, &data),

@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark's figures are its output")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use loggia_domain::{CodeContext, CodeIndex, CodeQuestion, IndexBuild};
@@ -19,6 +19,7 @@ use crate::tune;
 pub(crate) struct Plan {
     pub(crate) repository: Option<PathBuf>,
     pub(crate) documentation: Option<PathBuf>,
+    pub(crate) vectors: Option<PathBuf>,
     pub(crate) pairs: usize,
     pub(crate) seed: u64,
     pub(crate) tune: usize,
@@ -26,6 +27,9 @@ pub(crate) struct Plan {
 
 /// How deep a ranking is looked at.
 const DEPTH: usize = 50;
+
+/// Files of which pieces get vectors for a question: those that words lead to.
+const SHORTLIST: usize = 20;
 
 const WAYS: [(&str, Way); 6] = [
     ("word counts, as a search gives", Way::Counts),
@@ -101,6 +105,9 @@ pub(crate) fn run(plan: &Plan, json: bool) -> Result<()> {
         }
     };
     anyhow::ensure!(!pairs.is_empty(), "there is nothing that makes a question");
+    if let Some(weights) = &plan.vectors {
+        runtime.block_on(make_vectors(&index, weights))?;
+    }
     let mut tuner = tune::Tuner::new(plan.tune, pairs.len());
     let mut scores = vec![Score::default(); WAYS.len() + 1];
     let has_vectors = index.details().vectors.is_some();
@@ -113,6 +120,9 @@ pub(crate) fn run(plan: &Plan, json: bool) -> Result<()> {
             let wanted: Vec<&String> = pair.files.iter().filter(|file| tree.join(file).is_file()).collect();
             if wanted.is_empty() {
                 continue;
+            }
+            if plan.vectors.is_some() {
+                index.embed_for(question(pair, false), SHORTLIST).await?;
             }
             for ((_, way), score) in WAYS.iter().zip(&mut scores) {
                 score.add(&wanted, &ranked(&index, pair, *way, Tuning::default(), false).await?);
@@ -151,6 +161,18 @@ pub(crate) fn run(plan: &Plan, json: bool) -> Result<()> {
     Ok(())
 }
 
+/// Has vectors made of what is asked for.
+#[cfg(feature = "minilm")]
+async fn make_vectors(index: &FileIndex, weights: &Path) -> Result<()> {
+    let embedder = loggia_embed::open(loggia_embed::Choice::MiniLm(weights.to_owned())).await?;
+    Ok(index.embed_with(embedder, loggia_index::Making::OnRequest)?)
+}
+
+#[cfg(not(feature = "minilm"))]
+async fn make_vectors(_: &FileIndex, _: &Path) -> Result<()> {
+    anyhow::bail!("this benchmark was built without a model: `--features minilm` builds one in")
+}
+
 /// Files in the order one way gives.
 pub(crate) async fn ranked(
     index: &FileIndex,
@@ -159,8 +181,11 @@ pub(crate) async fn ranked(
     tuning: Tuning,
     knows_recent: bool,
 ) -> Result<Vec<String>> {
+    Ok(index.ranked_files(question(pair, knows_recent), way, tuning).await?)
+}
+
+fn question(pair: &Pair, knows_recent: bool) -> CodeQuestion {
     let recent = if knows_recent { pair.recent.clone() } else { Vec::new() };
     let context = CodeContext { recent, ..CodeContext::default() };
-    let question = CodeQuestion { text: pair.question.clone(), context, limit: DEPTH, budget: 0 };
-    Ok(index.ranked_files(question, way, tuning).await?)
+    CodeQuestion { text: pair.question.clone(), context, limit: DEPTH, budget: 0 }
 }

@@ -111,7 +111,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "loggia-bench-index",
         role: Role::Chore,
-        uses: Uses::Only(&["loggia-domain", "loggia-index", "loggia-tree"]),
+        uses: Uses::Only(&["loggia-domain", "loggia-embed", "loggia-index", "loggia-tree"]),
     },
     Row { name: "loggia-fuzz", role: Role::Chore, uses: Uses::Everything },
     // Nothing of ours: it must build when the product does not.
