@@ -33,6 +33,13 @@ pub(crate) struct Chunk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ChunkHash(pub(crate) u64);
 
+impl ChunkHash {
+    /// Whether it is that of a piece as it is given to an embedder.
+    pub(crate) fn is_of(self, said: &str) -> bool {
+        xxh3_64(said.as_bytes()) == self.0
+    }
+}
+
 impl Chunk {
     /// The piece as it is given to an embedder: where it is, what it begins with, and the text.
     pub(crate) fn said(&self, path: &str, text: &str, facts: &Facts) -> String {

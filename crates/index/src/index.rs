@@ -103,7 +103,7 @@ impl FileIndex {
             _ => None,
         };
         self.look(move |search, vectors| {
-            let similar = similar(search, vectors, vector.as_deref(), MANY)?;
+            let similar = similar_if_any(search, vectors, vector.as_deref());
             search.files(&question, way, &tuning, similar.as_deref().unwrap_or(&[]))
         })
         .await
@@ -162,6 +162,16 @@ fn similar(
     found.map(Some).map_err(|fault| IndexError::Unavailable(fault.to_string()))
 }
 
+/// The same for a ranking by several signs, which does without.
+fn similar_if_any(
+    search: &Search<'_>,
+    vectors: Option<&Vectors>,
+    vector: Option<&[f32]>,
+) -> Option<Vec<Similar>> {
+    let found = similar(search, vectors, vector, MANY);
+    found.inspect_err(|error| tracing::warn!(%error, "vectors cannot be compared")).ok().flatten()
+}
+
 /// Tells a search that nobody waits for it any more.
 struct StopOnDrop(Arc<AtomicBool>);
 
@@ -202,8 +212,10 @@ impl CodeIndex for FileIndex {
                 QueryKind::Symbols | QueryKind::Text => None,
             };
             self.look(move |search, vectors| {
-                let limit = if query.kind == QueryKind::Fused { MANY } else { query.limit };
-                let similar = similar(search, vectors, vector.as_deref(), limit)?;
+                let similar = match query.kind {
+                    QueryKind::Fused => similar_if_any(search, vectors, vector.as_deref()),
+                    _ => similar(search, vectors, vector.as_deref(), query.limit)?,
+                };
                 search.find(&query, similar.as_deref())
             })
             .await
@@ -230,7 +242,7 @@ impl CodeIndex for FileIndex {
             query::checked(&CodeQuery::new(question.text.as_str(), QueryKind::Fused, question.limit))?;
             let vector = self.vector(&question.text).await;
             self.look(move |search, vectors| {
-                let similar = similar(search, vectors, vector.as_deref(), MANY)?;
+                let similar = similar_if_any(search, vectors, vector.as_deref());
                 let retrieved = search.retrieve(&question, &Tuning::default(), similar.as_deref())?;
                 // What people ask about is asked about again, in other words.
                 let paths = retrieved.findings.iter().map(|found| found.path.as_str());

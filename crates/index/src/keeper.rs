@@ -215,9 +215,10 @@ impl Keeper {
         if unfinished || snapshot.delta.files.len() + survey.len() > MAX_DELTA {
             self.write(&survey)
         } else {
-            self.take_in(&survey)?;
+            let taken = self.take_in(&survey);
+            // Also after a failure: what was published without its symbols must not be written so.
             self.finish_large();
-            Ok(())
+            taken
         }
     }
 

@@ -18,6 +18,7 @@ use loggia_domain::{Embedder, IndexError};
 
 use crate::chunks::ChunkHash;
 use crate::control::lock;
+use crate::entry::Entry;
 use crate::fault::Fault;
 use crate::keeper::Shared;
 use crate::snapshot::Snapshot;
@@ -35,6 +36,9 @@ const MAX_PREFERRED: usize = 64;
 
 /// How many vectors of pieces that are gone are kept whatever the others are: a branch that is left is often come back to.
 const FREE_WASTE: usize = 4096;
+
+/// How many vectors are put together before they are written.
+const FLUSHED: usize = 256;
 
 /// Which pieces get vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +139,12 @@ impl Vectors {
 
     /// Forgets the vectors of pieces that a state has not, if they are many.
     pub(crate) fn tidy(&self, snapshot: &Snapshot) -> Result<(), Fault> {
+        // Before the symbols are found nobody knows which pieces there are.
+        let is_whole =
+            |(file, entry): (u32, &Entry)| entry.facts.is_some() || snapshot.changed(file).is_some();
+        if !snapshot.entries().all(is_whole) {
+            return Ok(());
+        }
         let base = snapshot.base.chunks.iter().map(|piece| piece.hash);
         let changed = snapshot.changes().flat_map(|(_, changed)| changed.facts.chunks.iter());
         let live: HashSet<ChunkHash> = base.chain(changed.map(|chunk| chunk.hash)).collect();
@@ -143,6 +153,11 @@ impl Vectors {
             return Ok(());
         }
         self.table.write().unwrap_or_else(PoisonError::into_inner).keep_only(&live)
+    }
+
+    /// Whether the making of vectors is to end.
+    fn is_stopping(&self) -> bool {
+        *self.stop.borrow()
     }
 
     /// Ends the making of vectors.
@@ -212,14 +227,13 @@ impl Table {
         self.hashes.push(hash);
     }
 
-    /// Adds vectors, which are made to have the length 1.
-    fn add(&mut self, vectors: Vec<(ChunkHash, Vec<f32>)>) -> Result<(), Fault> {
-        for (hash, mut vector) in vectors {
-            normalise(&mut vector);
-            self.file.append(hash, &vector)?;
-            self.keep(hash, &vector);
-        }
-        self.file.flush()
+    /// Adds vectors, which are made to have the length 1. What cannot be written is not kept in memory either.
+    fn add(&mut self, mut vectors: Vec<(ChunkHash, Vec<f32>)>) -> Result<(), Fault> {
+        vectors.iter_mut().for_each(|(_, vector)| normalise(vector));
+        vectors.iter().for_each(|(hash, vector)| self.file.append(*hash, vector));
+        self.file.flush()?;
+        vectors.iter().for_each(|(hash, vector)| self.keep(*hash, vector));
+        Ok(())
     }
 
     fn has(&self) -> HashSet<ChunkHash> {
@@ -231,8 +245,11 @@ impl Table {
         let mut file = self.file.successor()?;
         let mut kept = Vec::new();
         for (row, hash) in self.hashes.iter().enumerate().filter(|(_, hash)| wanted.contains(hash)) {
-            file.append(*hash, &self.file.read(row)?)?;
+            file.append(*hash, &self.file.read(row)?);
             kept.push(row);
+            if kept.len() % FLUSHED == 0 {
+                file.flush()?;
+            }
         }
         file.take_place()?;
         let dimensions = self.dimensions;

@@ -4,6 +4,7 @@
 
 use loggia_domain::{CodeContext, Image, Instruction, JsonText, Restraint};
 use loggia_protocol_autohand::{PromptContext, PromptParams, StopMode};
+use serde_json::Value;
 
 /// A prompt as an instruction.
 pub(crate) fn instruction(
@@ -34,6 +35,14 @@ fn nearby(context: &PromptContext) -> CodeContext {
     CodeContext { mentions, open_files, ..CodeContext::default() }
 }
 
+/// The files an instruction names, whoever gave it and through whichever door.
+pub(crate) fn mentioned_files(instruction: &Instruction) -> Vec<String> {
+    let context = instruction.context.as_ref().and_then(|JsonText(text)| serde_json::from_str(text).ok());
+    let Some(Value::Object(context)) = context else { return Vec::new() };
+    let Some(Value::Array(files)) = context.get("files") else { return Vec::new() };
+    files.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use loggia_protocol_autohand::{Selection, StopWhen};
@@ -60,6 +69,7 @@ mod tests {
             told.0,
             r#"{"files":["a.rs","b.rs"],"selection":{"file":"a.rs","startLine":1,"endLine":2,"text":"x"}}"#
         );
+        assert_eq!(mentioned_files(&instruction), ["a.rs", "b.rs"]);
         assert_eq!(instruction.nearby.mentions, ["a.rs", "b.rs"]);
         assert_eq!(instruction.nearby.open_files, ["a.rs"]);
         assert!(!instruction.step_by_step);
@@ -70,7 +80,7 @@ mod tests {
         let instruction =
             instruction(params(Some(PromptContext::default())), true, Vec::new(), Restraint::default());
         assert!(instruction.context.is_none() && instruction.preview);
-        assert!(instruction.nearby.is_empty());
+        assert!(mentioned_files(&instruction).is_empty() && instruction.nearby.is_empty());
     }
 
     #[test]

@@ -66,19 +66,27 @@ impl VectorFile {
     }
 
     /// Adds a vector, to be written with the next flush.
-    pub(super) fn append(&mut self, hash: ChunkHash, vector: &[f32]) -> Result<(), Fault> {
+    pub(super) fn append(&mut self, hash: ChunkHash, vector: &[f32]) {
         let start = self.pending.len();
         self.pending.extend_from_slice(&hash.0.to_le_bytes());
         vector.iter().for_each(|value| self.pending.extend_from_slice(&value.to_le_bytes()));
         let sum = crc32fast::hash(&self.pending[start..]);
         self.pending.extend_from_slice(&sum.to_le_bytes());
-        self.rows += 1;
-        Ok(())
     }
 
+    /// Writes what was added. If that fails, none of it is there, and what was there before is.
     pub(super) fn flush(&mut self) -> Result<(), Fault> {
         let pending = std::mem::take(&mut self.pending);
-        self.file.write_all(&pending).at(&self.path)
+        let record = size(self.dimensions);
+        let end = self.head + self.rows * record as u64;
+        let written = self.file.write_all_at(&pending, end);
+        match written {
+            Ok(()) => self.rows += (pending.len() / record) as u64,
+            // What is behind the last whole record would be dropped when the file is next opened; this is for the time
+            // until then.
+            Err(_) => self.file.set_len(end).at(&self.path)?,
+        }
+        written.at(&self.path)
     }
 
     /// An empty file beside this one, which takes its place when it is told to.
@@ -97,6 +105,7 @@ impl VectorFile {
     /// Takes the place of the file it is the successor of. A crash leaves one of the two.
     pub(super) fn take_place(&mut self) -> Result<(), Fault> {
         self.flush()?;
+        self.file.sync_all().at(&self.path)?;
         let place = self.path.with_extension("");
         std::fs::rename(&self.path, &place).at(&place)?;
         self.path = place;
@@ -145,7 +154,7 @@ mod tests {
         let (mut file, rows) = VectorFile::open(&path, 2, "one").unwrap();
         assert_eq!(rows, vec![]);
         for number in 0..3_u8 {
-            file.append(ChunkHash(number.into()), &[f32::from(number), 0.5]).unwrap();
+            file.append(ChunkHash(number.into()), &[f32::from(number), 0.5]);
         }
         file.flush().unwrap();
         assert_eq!(file.read(1).unwrap(), [1.0, 0.5]);
@@ -154,7 +163,7 @@ mod tests {
         std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
         let (mut file, rows) = VectorFile::open(&path, 2, "one").unwrap();
         assert_eq!(rows.len(), 2);
-        file.append(ChunkHash(9), &[9.0, 0.0]).unwrap();
+        file.append(ChunkHash(9), &[9.0, 0.0]);
         file.flush().unwrap();
         let (_, rows) = VectorFile::open(&path, 2, "one").unwrap();
         assert_eq!(rows.last().unwrap(), &(ChunkHash(9), vec![9.0, 0.0]));

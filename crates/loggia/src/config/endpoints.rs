@@ -27,22 +27,12 @@ pub(crate) struct Endpoint {
 impl Config {
     /// The endpoints that are configured, by name.
     pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
-        let mut endpoints: Vec<Endpoint> = Vec::new();
-        let set = self.settings.iter().filter(|setting| setting.origin != Origin::Default);
-        for setting in set {
-            if !setting.key.path.starts_with(TABLE) {
-                continue;
-            }
-            let Some(name) = setting.key.name_in(&setting.path) else { continue };
-            if endpoints.last().is_none_or(|last| last.name != name) {
-                let kind = keys::ENDPOINT_KIND.default.text().to_owned();
-                endpoints.push(Endpoint { name: name.to_owned(), kind, ..Endpoint::default() });
-            }
-            if let Some(endpoint) = endpoints.last_mut() {
-                endpoint.take(setting);
-            }
-        }
-        endpoints
+        endpoints_in(&self.settings)
+    }
+
+    /// Those among them that no workspace had a part in.
+    pub(crate) fn endpoints_everywhere(&self) -> Vec<Endpoint> {
+        endpoints_in(&self.everywhere)
     }
 
     /// The variables that a server gets which a command starts: those that have keys of endpoints, and those that plugins
@@ -51,6 +41,25 @@ impl Config {
         let keys = self.endpoints().into_iter().map(|endpoint| endpoint.key_variable);
         keys.filter(|name| !name.is_empty()).chain(self.plugin_variables()).collect()
     }
+}
+
+fn endpoints_in(settings: &[Setting]) -> Vec<Endpoint> {
+    let mut endpoints: Vec<Endpoint> = Vec::new();
+    let set = settings.iter().filter(|setting| setting.origin != Origin::Default);
+    for setting in set {
+        if !setting.key.path.starts_with(TABLE) {
+            continue;
+        }
+        let Some(name) = setting.key.name_in(&setting.path) else { continue };
+        if endpoints.last().is_none_or(|last| last.name != name) {
+            let kind = keys::ENDPOINT_KIND.default.text().to_owned();
+            endpoints.push(Endpoint { name: name.to_owned(), kind, ..Endpoint::default() });
+        }
+        if let Some(endpoint) = endpoints.last_mut() {
+            endpoint.take(setting);
+        }
+    }
+    endpoints
 }
 
 impl Endpoint {

@@ -15,6 +15,7 @@ impl Config {
             auto: policy::switch(&self.everywhere, &keys::INDEX_AUTO),
             embedder: said(&keys::INDEX_EMBEDDER).map(str::to_owned),
             weights: said(&keys::INDEX_WEIGHTS).map(PathBuf::from),
+            endpoints: self.endpoints_everywhere(),
         }
     }
 }

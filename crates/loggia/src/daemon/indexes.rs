@@ -20,6 +20,7 @@ use loggia_domain::{CodeIndex, Workspace, WorkspaceId};
 use loggia_engine::IndexFinder;
 
 use super::embedder::EmbedderSource;
+use crate::config::endpoints::Endpoint;
 use slot::{Handle, Slot};
 
 /// How many indexes are open at once: more workspaces than people work in at a time. Each keeps its list of files and the
@@ -41,6 +42,8 @@ pub(crate) struct IndexRules {
     pub(crate) embedder: Option<String>,
     /// Where the files of a model in this process are, if somebody said so.
     pub(crate) weights: Option<PathBuf>,
+    /// Endpoints that may make vectors of every workspace: none that a workspace named.
+    pub(crate) endpoints: Vec<Endpoint>,
 }
 
 /// All indexes of a daemon. Cheap to clone.

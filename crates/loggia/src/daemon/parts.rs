@@ -29,10 +29,10 @@ use crate::config::places::{self, Places};
 const KEEPER: &str = "__supervise";
 
 /// Indexes as they were chosen to be.
-fn indexes(rules: &IndexRules, settings: &Settings, places: &Places) -> Result<Indexes, DaemonError> {
+fn indexes(rules: &IndexRules, places: &Places) -> Result<Indexes, DaemonError> {
     let source = |name: &String| {
         let weights = rules.weights.clone().unwrap_or_else(|| places.weights());
-        EmbedderSource::new(name, weights, &settings.endpoints, environment())
+        EmbedderSource::new(name, weights, &rules.endpoints, environment())
     };
     let embedder = rules.embedder.as_ref().map(source).transpose()?;
     Ok(Indexes::new(places.data(), rules.auto, embedder))
@@ -84,7 +84,7 @@ impl Prepared {
         let git = Git::new(keeper.clone(), loggia_git::Settings::default());
         let runner: Arc<dyn Runner> =
             Arc::new(CommandRunner::new(keeper, loggia_runner::Settings::default()));
-        let indexes = settings.index.as_ref().map(|rules| indexes(rules, settings, places)).transpose()?;
+        let indexes = settings.index.as_ref().map(|rules| indexes(rules, places)).transpose()?;
         let index = finder(indexes.as_ref());
         let guests = Arc::new(plugins.clone());
         let store = Arc::new(SqliteStore::open(&places.data().join("store"))?);

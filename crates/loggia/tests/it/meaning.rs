@@ -152,12 +152,12 @@ fn an_embedder_that_nobody_is_keeps_the_server_from_starting() {
 }
 
 #[test]
-fn a_workspace_cannot_say_who_is_sent_its_code() {
+fn a_workspace_cannot_say_who_is_sent_code_trusted_or_not() {
     let auto = AutoStage::new();
     let stage = &auto.0;
-    let meanings = Meanings::begin();
+    let (chosen, other) = (Meanings::begin(), Meanings::begin());
     write_project(stage);
-    let address = &meanings.address;
+    let address = &other.address;
     stage.write(
         "project/.loggia/config.toml",
         format!(
@@ -166,7 +166,14 @@ fn a_workspace_cannot_say_who_is_sent_its_code() {
     );
     let off = stage.run(&["search", "--vector", "pear"]);
     assert!(off.stderr.contains("vector search is off"), "{off}");
-    assert_eq!(*meanings.asked.lock().unwrap(), Vec::<Value>::new());
+    assert_eq!(stage.run(&["stop"]).code, Some(0));
+    // Trusted, it may name endpoints of models; who makes vectors of every workspace is not one of these.
+    stage.trust("project");
+    chosen.configure(stage);
+    assert_eq!(stage.run(&["index", "build"]).code, Some(0));
+    until(stage, "vectors", |status| status["vectors"] == 3);
+    assert!(!chosen.asked.lock().unwrap().is_empty());
+    assert_eq!(*other.asked.lock().unwrap(), Vec::<Value>::new());
 }
 
 #[test]

@@ -188,7 +188,7 @@ impl Teller {
         }
         said.say::<wire::HookPrePrompt>(&wire::HookPrePromptParams {
             instruction: text.into_owned(),
-            mentioned_files: fit::list(instruction.nearby.mentions.clone(), MAX_ARGUMENT_BYTES),
+            mentioned_files: fit::list(crate::prompt::mentioned_files(instruction), MAX_ARGUMENT_BYTES),
             timestamp: moment(at),
         });
         self.turn = Some(turn);

@@ -107,6 +107,8 @@ impl Slot {
                 let index = Arc::new(index);
                 *state =
                     State { open: Some(Open { index: Arc::clone(&index), fresh: Fresh::No }), failure: None };
+                // Here, where it cannot be missed: whoever asked may not wait any more.
+                self.habits.embedder.iter().for_each(|embedder| embedder.serve(&index));
                 Ok(index)
             }
             Err(reason) => {
@@ -140,9 +142,7 @@ impl Slot {
                     opened
                 });
                 let cut_off = |error| IndexError::Unavailable(format!("the work was cut off: {error}"));
-                let index = opening.await.map_err(cut_off)??;
-                self.habits.embedder.iter().for_each(|embedder| embedder.serve(&index));
-                index
+                opening.await.map_err(cut_off)??
             }
         };
         index.loaded().await;
