@@ -126,4 +126,9 @@ async fn an_embedder_that_is_away_is_told_and_done_without() {
     assert_eq!(error, IndexError::Unavailable("the embedder is away".to_owned()));
     let fused = index.search(CodeQuery::new("pear", QueryKind::Fused, 3)).await.unwrap();
     assert_eq!(shown(&fused), "b.rs:1-2 eat");
+    // Once it is back, all that it failed with is made up for.
+    meanings.fails.store(false, Ordering::Relaxed);
+    house.write("b.rs", "/// The apple.\npub fn eat() {}\n");
+    index.changed(vec!["b.rs".to_owned()]).await.unwrap();
+    until("all of them", || index.details().vectors == Some(3)).await;
 }
