@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::IndexPullArguments;
 use crate::config::Config;
 use crate::config::places::Places;
-use crate::daemon::DaemonError;
+use crate::daemon::{DaemonError, directories};
 use crate::errors::{self, Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::output::{Printer, printable};
@@ -31,6 +31,8 @@ pub(crate) fn run(
     arguments: &IndexPullArguments,
 ) -> Result<ExitCode, Error> {
     let directory = config.index().weights.unwrap_or_else(|| places.weights());
+    // Before anything is put there: a server refuses a directory that others can look into.
+    directories::make_private(places.kept())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|source| DaemonError::Runtime { source })?;
     if !arguments.json {
