@@ -324,6 +324,18 @@ impl Repository for PretendRepository {
         Box::pin(std::future::ready(Ok(text)))
     }
 
+    fn lately(&self, commits: usize) -> BoxFuture<'_, Result<Vec<String>, RepositoryError>> {
+        let state = self.state();
+        let mut files: Vec<String> = Vec::new();
+        for pair in state.commits.windows(2).rev().take(commits) {
+            let changed = pair[1].1.iter().filter(|(path, bytes)| pair[0].1.get(*path) != Some(*bytes));
+            let new = changed.map(|(path, _)| path).filter(|path| !files.contains(path));
+            let new: Vec<String> = new.cloned().collect();
+            files.extend(new);
+        }
+        Box::pin(std::future::ready(Ok(files)))
+    }
+
     fn merge(&self, tree: &Path, merge: Merge) -> BoxFuture<'_, Result<Commit, RepositoryError>> {
         let Merge { from, into, message, squash } = merge;
         let how = if squash { "squash" } else { "merge" };

@@ -73,6 +73,11 @@ pub trait Repository: Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'_, Result<String, RepositoryError>>;
 
+    /// Files that the newest commits changed and did not take away, the latest first, each once; relative to the directory,
+    /// and none outside it. Commits that bring two lines of work together do not count, nor do those that change very many
+    /// files.
+    fn lately(&self, commits: usize) -> BoxFuture<'_, Result<Vec<String>, RepositoryError>>;
+
     /// Merges a branch into another one in a clean tree and stays on that one; as one commit if `squash`. Leaves
     /// everything as it was if they do not fit together.
     fn merge(&self, tree: &Path, merge: Merge) -> BoxFuture<'_, Result<Commit, RepositoryError>>;

@@ -3,6 +3,7 @@
 //! Shared by all sessions that work in it. Knows files only through the handle on its root. Refuses to know
 //! sessions: what they ask is done and told. Rules are read where that may block: they are files, too.
 
+mod commits;
 mod files;
 mod instructions;
 mod rules;
@@ -27,6 +28,7 @@ use crate::error::EngineError;
 use crate::policy::{self, Judge, Place, Suggestion};
 use crate::session::State;
 use crate::turn::own_tools;
+use crate::workspace::commits::Commits;
 use crate::workspace::rules::{RuleFiles, Rules};
 use crate::workspace::watch::Watcher;
 
@@ -41,6 +43,7 @@ pub(crate) struct OpenWorkspace {
     own_tools: Vec<Arc<dyn Tool>>,
     specs: Arc<[ToolSpec]>,
     index: Option<Arc<dyn CodeIndex>>,
+    commits: Commits,
     applier: Arc<Applier>,
     watcher: Watcher,
     /// The last compiled rules; most calls are judged by the same ones.
@@ -73,8 +76,8 @@ impl OpenWorkspace {
         let applier = Arc::new(Applier::new(Arc::clone(&root), blobs, journal));
         let mirror = shared.settings.data.join("mirrors").join(workspace.id.to_string());
         let watcher = Watcher::new(mirror, Arc::clone(&root));
-        let judge = Mutex::new(None);
-        Ok(Self { workspace, root, tools, desks, own_tools, specs, index, applier, watcher, judge })
+        let (commits, judge) = (Commits::default(), Mutex::new(None));
+        Ok(Self { workspace, root, tools, desks, own_tools, specs, index, commits, applier, watcher, judge })
     }
 
     pub(crate) fn id(&self) -> WorkspaceId {
@@ -92,6 +95,11 @@ impl OpenWorkspace {
 
     pub(crate) fn index(&self) -> Option<&Arc<dyn CodeIndex>> {
         self.index.as_ref()
+    }
+
+    /// What its last commits changed.
+    pub(crate) fn commits(&self) -> &Commits {
+        &self.commits
     }
 
     /// What models are told about the tools that are always there.

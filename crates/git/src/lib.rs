@@ -51,6 +51,7 @@ mod config;
 mod discard;
 mod environment;
 mod exclude;
+mod lately;
 mod merge;
 mod place;
 mod push;

@@ -8,7 +8,7 @@ use loggia_wire::child::Keeper;
 
 use crate::settings::{Program, Settings};
 use crate::work::{MAX_TOLD, Work};
-use crate::{advance, branches, changes, checkpoint, discard, exclude, merge, push, trees};
+use crate::{advance, branches, changes, checkpoint, discard, exclude, lately, merge, push, trees};
 
 /// The user's git.
 #[derive(Debug, Clone)]
@@ -147,6 +147,10 @@ impl Repository for GitRepository {
         limit: usize,
     ) -> BoxFuture<'_, Result<String, RepositoryError>> {
         Box::pin(async move { changes::between(&self.here().await?, &from, &to, limit).await })
+    }
+
+    fn lately(&self, commits: usize) -> BoxFuture<'_, Result<Vec<String>, RepositoryError>> {
+        Box::pin(async move { lately::changed(&self.here().await?, commits).await })
     }
 
     fn merge(&self, tree: &Path, merge: Merge) -> BoxFuture<'_, Result<Commit, RepositoryError>> {

@@ -48,8 +48,16 @@ impl FileIndex {
     }
 
     /// Has vectors made by this embedder from now on; those that were made by the same one before are used at once. An
-    /// index has one embedder, the first.
+    /// index has one embedder, the first. Where vectors cannot be kept there is none, [`CodeIndex::details`] says why, and it
+    /// may be tried again.
     pub fn embed_with(&self, embedder: Arc<dyn Embedder>, making: Making) -> Result<(), IndexError> {
+        let given = self.give(embedder, making);
+        let failure = given.as_ref().err().map(|error| format!("vectors cannot be kept: {error}"));
+        *lock(&self.shared.no_vectors) = failure;
+        given
+    }
+
+    fn give(&self, embedder: Arc<dyn Embedder>, making: Making) -> Result<(), IndexError> {
         let mut embedding = lock(&self.embedding);
         if self.shared.vectors.get().is_some() {
             return Ok(());
@@ -257,6 +265,7 @@ impl CodeIndex for FileIndex {
         let mut published = self.shared.published();
         let vectors = self.shared.vectors.get();
         published.notes.extend(vectors.and_then(Vectors::failure));
+        published.notes.extend(lock(&self.shared.no_vectors).clone());
         IndexDetails {
             progress: self.shared.control.progress(),
             skipped: published.snapshot.map_or(0, |snapshot| snapshot.skipped().len() as u64),

@@ -51,6 +51,8 @@ pub(crate) struct Shared {
     pub(crate) is_loaded: tokio::sync::watch::Sender<bool>,
     /// Nothing until there is an embedder.
     pub(crate) vectors: OnceLock<Vectors>,
+    /// Why an embedder that is there is not used.
+    pub(crate) no_vectors: Mutex<Option<String>>,
     /// Files that changed by themselves and not with many others, the latest first.
     lately: Mutex<Vec<Box<str>>>,
 }
@@ -70,6 +72,7 @@ impl Shared {
         Self {
             settings,
             vectors: OnceLock::new(),
+            no_vectors: Mutex::default(),
             lately: Mutex::default(),
             control: Control::default(),
             inbox: Inbox::default(),

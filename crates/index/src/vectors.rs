@@ -11,6 +11,7 @@ mod making;
 
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
@@ -53,6 +54,8 @@ pub enum Making {
 pub(crate) struct Vectors {
     pub(crate) embedder: Arc<dyn Embedder>,
     table: RwLock<Table>,
+    /// How many rows the table has: told without waiting for whoever writes it.
+    count: AtomicU64,
     wake: Mutex<Wake>,
     bell: Condvar,
     /// Set when the index ends.
@@ -95,6 +98,7 @@ impl Vectors {
         rows.iter().for_each(|(hash, vector)| table.keep(*hash, vector));
         Ok(Self {
             embedder,
+            count: AtomicU64::new(table.hashes.len() as u64),
             table: RwLock::new(table),
             wake: Mutex::default(),
             bell: Condvar::new(),
@@ -107,7 +111,7 @@ impl Vectors {
 
     /// How many pieces have a vector.
     pub(crate) fn count(&self) -> u64 {
-        self.table.read().unwrap_or_else(PoisonError::into_inner).hashes.len() as u64
+        self.count.load(Ordering::Relaxed)
     }
 
     /// What the embedder last failed with.
@@ -152,7 +156,17 @@ impl Vectors {
         if kept <= 2 * live.len() + FREE_WASTE {
             return Ok(());
         }
-        self.table.write().unwrap_or_else(PoisonError::into_inner).keep_only(&live)
+        // Whoever asks meanwhile is answered from the old table, until the new one is there.
+        let kept = self.table.read().unwrap_or_else(PoisonError::into_inner).only(&live)?;
+        self.change(|table| kept.replaces(table))
+    }
+
+    /// Changes the table; others wait for that.
+    fn change(&self, change: impl FnOnce(&mut Table) -> Result<(), Fault>) -> Result<(), Fault> {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = change(&mut table);
+        self.count.store(table.hashes.len() as u64, Ordering::Relaxed);
+        changed
     }
 
     /// Whether the making of vectors is to end.
@@ -240,24 +254,33 @@ impl Table {
         self.hashes.iter().copied().collect()
     }
 
-    /// Writes the table anew without what is not wanted any more.
-    fn keep_only(&mut self, wanted: &HashSet<ChunkHash>) -> Result<(), Fault> {
-        let mut file = self.file.successor()?;
-        let mut kept = Vec::new();
+    /// The table without what is not wanted any more, in a file of its own beside this one's.
+    fn only(&self, wanted: &HashSet<ChunkHash>) -> Result<Successor, Fault> {
+        let mut table = Self {
+            dimensions: self.dimensions,
+            file: self.file.successor()?,
+            hashes: Vec::new(),
+            bytes: Vec::new(),
+            scales: Vec::new(),
+        };
         for (row, hash) in self.hashes.iter().enumerate().filter(|(_, hash)| wanted.contains(hash)) {
-            file.append(*hash, &self.file.read(row)?);
-            kept.push(row);
-            if kept.len() % FLUSHED == 0 {
-                file.flush()?;
+            table.copy(self, row, *hash)?;
+            if table.hashes.len() % FLUSHED == 0 {
+                table.file.flush()?;
             }
         }
-        file.take_place()?;
-        let dimensions = self.dimensions;
-        let row_bytes = |row: &usize| self.bytes[row * dimensions..(row + 1) * dimensions].iter().copied();
-        self.bytes = kept.iter().flat_map(row_bytes).collect();
-        self.scales = kept.iter().map(|row| self.scales[*row]).collect();
-        self.hashes = kept.iter().map(|row| self.hashes[*row]).collect();
-        self.file = file;
+        // Most of it here, where nobody waits.
+        table.file.sync()?;
+        Ok(Successor { table, rows: self.hashes.len() })
+    }
+
+    /// Adds a row of another table as it is.
+    fn copy(&mut self, other: &Self, row: usize, hash: ChunkHash) -> Result<(), Fault> {
+        self.file.append(hash, &other.file.read(row)?);
+        let bytes = &other.bytes[row * self.dimensions..(row + 1) * self.dimensions];
+        self.bytes.extend_from_slice(bytes);
+        self.scales.push(other.scales[row]);
+        self.hashes.push(hash);
         Ok(())
     }
 
@@ -286,6 +309,25 @@ impl Table {
         }
         exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Ok(exact)
+    }
+}
+
+/// A table that is to take the place of another one.
+struct Successor {
+    table: Table,
+    /// How many rows of the other one were looked at.
+    rows: usize,
+}
+
+impl Successor {
+    /// Takes the place, with what was added to the other one meanwhile.
+    fn replaces(mut self, other: &mut Table) -> Result<(), Fault> {
+        for (row, hash) in other.hashes.iter().enumerate().skip(self.rows) {
+            self.table.copy(other, row, *hash)?;
+        }
+        self.table.file.take_place()?;
+        *other = self.table;
+        Ok(())
     }
 }
 
@@ -344,8 +386,11 @@ mod tests {
             found.iter().any(|(hash, likeness)| *hash == ChunkHash(77) && *likeness > 0.999)
         };
         assert!(has(&table));
-        table.keep_only(&(50..100).map(ChunkHash).collect()).unwrap();
+        // Also what is added while that is done stays.
+        let kept = table.only(&(50..100).map(ChunkHash).collect()).unwrap();
         table.add(vec![(ChunkHash(1000), vector(1000))]).unwrap();
+        assert!(has(&table));
+        kept.replaces(&mut table).unwrap();
         assert_eq!((has(&table), table.hashes.len(), table.scales.len()), (true, 51, 51));
         drop(table);
         let (file, rows) = VectorFile::open(&directory.path().join("vectors"), 16, "test").unwrap();

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use loggia_domain::{
     BoxFuture, CodeContext, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, IndexBuild, IndexError,
-    IndexState, IndexStatus, Instruction, Intent, ModelMessage, ModelRequest, Preset, QueryKind, Retrieved,
-    TurnEnd, WhenBusy,
+    IndexState, IndexStatus, Instruction, Intent, ModelMessage, ModelRequest, Preset, QueryKind, Repository,
+    Retrieved, TurnEnd, WhenBusy,
 };
 use tokio::sync::watch;
 
@@ -203,6 +203,31 @@ async fn what_the_client_has_open_and_what_the_session_changed_is_told_to_the_in
     let told = index.0.lock().unwrap().clone();
     let recent = vec!["new.rs".to_owned(), "c.rs".to_owned()];
     assert_eq!(told, [CodeContext::default(), CodeContext { recent, ..nearby }]);
+}
+
+#[tokio::test]
+async fn what_the_last_commits_changed_is_told_to_the_index_after_what_the_session_changed() {
+    const WRITES: &str = r#"
+        [[reply]]
+        parts = [{ call = { tool = "write_file", arguments = { path = "new.rs", content = "new\n" } } }]
+
+        [[reply]]
+        parts = [{ text = "Written." }]
+
+        [[reply]]
+        parts = [{ text = "Looked." }]
+    "#;
+    let index = Arc::new(Listening::default());
+    let world = world().in_repository().index(Arc::clone(&index) as _).start(WRITES).await;
+    for path in ["old.rs", "newer.rs"] {
+        std::fs::write(world.root().join(path), "word\n").unwrap();
+        world.repository().checkpoint(world.root(), path.to_owned(), path.to_owned()).await.unwrap();
+    }
+    let (_, mut alice) = world.play(Preset::Full).await;
+    assert_eq!(alice.play("write it").await, TurnEnd::Done);
+    assert_eq!(alice.play("look").await, TurnEnd::Done);
+    let told = index.0.lock().unwrap().iter().map(|context| context.recent.join(" ")).collect::<Vec<_>>();
+    assert_eq!(told, ["newer.rs old.rs", "new.rs newer.rs old.rs"]);
 }
 
 #[tokio::test]

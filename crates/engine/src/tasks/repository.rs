@@ -77,6 +77,10 @@ impl Repository for NoRepository {
         self.none()
     }
 
+    fn lately(&self, _: usize) -> BoxFuture<'_, Result<Vec<String>, RepositoryError>> {
+        self.none()
+    }
+
     fn merge(&self, _: &Path, _: Merge) -> BoxFuture<'_, Result<Commit, RepositoryError>> {
         self.none()
     }

@@ -29,14 +29,16 @@ impl Turn {
         }
         let Some(index) = self.workspace.index() else { return Ok(Vec::new()) };
         let until = Instant::now() + PATIENCE;
-        let Ok(status) = tokio::time::timeout_at(until, index.prepare()).await else { return Ok(Vec::new()) };
+        let (status, committed) =
+            tokio::join!(tokio::time::timeout_at(until, index.prepare()), self.committed());
+        let Ok(status) = status else { return Ok(Vec::new()) };
         // One that is being built still answers from its last finished state.
         if !matches!(status.state, IndexState::Ready | IndexState::Stale | IndexState::Building) {
             return Ok(Vec::new());
         }
         let question = CodeQuestion {
             text: turn.instruction.text.clone(),
-            context: code_context(&turn.instruction, state),
+            context: code_context(&turn.instruction, state, committed),
             limit: FINDINGS,
             budget: BUDGET,
         };
@@ -59,13 +61,27 @@ impl Turn {
         }
         Ok(found.findings)
     }
+
+    /// Files that the last commits changed.
+    async fn committed(&self) -> Vec<String> {
+        let repository = (self.shared.parts.repositories)(&self.workspace.workspace().root);
+        self.workspace.commits().files(&self.shared, repository).await
+    }
 }
 
-/// Which files matter: what the client said of its surroundings, and what this session changed.
-fn code_context(instruction: &Instruction, state: &State) -> CodeContext {
+/// Which files matter: what the client said of its surroundings, what this session changed, and the last commits.
+fn code_context(instruction: &Instruction, state: &State, committed: Vec<String>) -> CodeContext {
     let mut context = instruction.nearby.clone();
     let aimed = instruction.aim.iter().flat_map(|aim| aim.files.iter().map(|file| file.path.clone()));
     context.mentions.extend(aimed);
     context.recent.splice(0..0, state.lately.iter().map(ToString::to_string));
+    for path in committed {
+        if context.recent.len() >= CodeContext::MAX_EACH {
+            break;
+        }
+        if !context.recent.contains(&path) {
+            context.recent.push(path);
+        }
+    }
     context
 }

@@ -8,6 +8,7 @@ mod checkpoints;
 mod excluding;
 mod hostile;
 mod killed;
+mod lately;
 mod merging;
 mod moving;
 mod pushing;

@@ -126,17 +126,20 @@ impl Search<'_> {
     fn add_context(&self, scores: &mut Scores, parsed: &Parsed, context: &CodeContext, tuning: &Tuning) {
         let best = scores.files.iter().copied().fold(0.0, f32::max).max(f32::MIN_POSITIVE);
         let [open, mention, complaint, recent] = tuning.context;
-        let mut add = |path: &str, worth: f32| {
-            if let Some(file) = self.snapshot.find(path) {
-                scores.files[file as usize] += worth * best;
-            }
-        };
-        for (lists, worth) in
-            [(&context.open_files, open), (&context.diagnostics, complaint), (&context.recent, recent)]
-        {
-            for (place, path) in lists.iter().enumerate() {
-                // The first of a list counts most.
-                add(path, worth / (1.0 + place as f32 * 0.1));
+        let lists = [
+            (&context.open_files, open, false),
+            (&context.diagnostics, complaint, false),
+            // Something always changed last: that alone makes it no answer.
+            (&context.recent, recent, true),
+        ];
+        for (list, worth, must_fit) in lists {
+            for (place, path) in list.iter().enumerate() {
+                let Some(file) = self.snapshot.find(path) else { continue };
+                let score = &mut scores.files[file as usize];
+                if *score > 0.0 || !must_fit {
+                    // The first of a list counts most.
+                    *score += worth * best / (1.0 + place as f32 * 0.1);
+                }
             }
         }
         let mut mentions: Vec<&String> = context.mentions.iter().chain(&parsed.paths).collect();

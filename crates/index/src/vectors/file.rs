@@ -89,6 +89,12 @@ impl VectorFile {
         written.at(&self.path)
     }
 
+    /// Writes what was added, and waits until the disk has it.
+    pub(super) fn sync(&mut self) -> Result<(), Fault> {
+        self.flush()?;
+        self.file.sync_all().at(&self.path)
+    }
+
     /// An empty file beside this one, which takes its place when it is told to.
     pub(super) fn successor(&self) -> Result<Self, Fault> {
         let path = self.path.with_extension("new");
@@ -104,8 +110,7 @@ impl VectorFile {
 
     /// Takes the place of the file it is the successor of. A crash leaves one of the two.
     pub(super) fn take_place(&mut self) -> Result<(), Fault> {
-        self.flush()?;
-        self.file.sync_all().at(&self.path)?;
+        self.sync()?;
         let place = self.path.with_extension("");
         std::fs::rename(&self.path, &place).at(&place)?;
         self.path = place;

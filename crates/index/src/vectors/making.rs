@@ -115,8 +115,7 @@ impl Vectors {
             ));
         }
         let rows = batch.iter().map(|said| said.hash).zip(made).collect();
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        table.add(rows).map_err(|fault| IndexError::Unavailable(fault.to_string()))?;
+        self.change(|table| table.add(rows)).map_err(|fault| IndexError::Unavailable(fault.to_string()))?;
         Ok(true)
     }
 }

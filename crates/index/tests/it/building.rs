@@ -1,8 +1,8 @@
 //! Builds: what is indexed, what is told, how they are held up and ended.
 
-use loggia_domain::{CodeIndex, IndexBuild, IndexControl, IndexError, IndexState};
+use loggia_domain::{CodeIndex, IndexBuild, IndexControl, IndexError, IndexState, IndexStep};
 
-use crate::support::{House, found, skipped, symbols, text};
+use crate::support::{House, found, phrase, skipped, symbols, text};
 
 #[tokio::test]
 async fn files_that_the_rules_keep_are_indexed() {
@@ -68,6 +68,34 @@ async fn a_paused_build_tells_so_and_a_cancelled_one_leaves_the_last_state() {
     assert_eq!(found(&index, symbols("meadow")).await, "");
     index.build(IndexBuild::Refresh).await.unwrap();
     assert_eq!(found(&index, symbols("meadow")).await, "b.rs:1-1 meadow");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_build_answers_for_words_before_it_knows_symbols() {
+    let house = House::with(&[]);
+    // Enough that a person could not stop it before the end, and we can.
+    let more: String =
+        (0..200).map(|number| format!("fn more_{number}() {{ let a = {number}; }}\n")).collect();
+    for number in 0..200 {
+        house.write(&format!("f{number}.rs"), format!("fn orchard_{number}() {{}}\n{more}"));
+    }
+    let index = std::sync::Arc::new(house.open());
+    let (building, looking) = (std::sync::Arc::clone(&index), std::sync::Arc::clone(&index));
+    let build = tokio::spawn(async move { building.build(IndexBuild::Rebuild).await });
+    let stopped = tokio::task::spawn_blocking(move || {
+        while looking.details().progress.is_none_or(|progress| progress.step != IndexStep::Symbols) {
+            std::thread::yield_now();
+        }
+        looking.control(IndexControl::Pause);
+        looking.details().progress
+    });
+    let progress = stopped.await.unwrap().expect("it is under way");
+    assert!(progress.is_paused && progress.done < progress.total, "{progress:?}");
+    assert_eq!(found(&index, phrase("orchard_7()")).await, "f7.rs:1-1");
+    assert_eq!(found(&index, symbols("orchard_7")).await, "");
+    index.control(IndexControl::Resume);
+    build.await.unwrap().unwrap();
+    assert!(found(&index, symbols("orchard_7")).await.starts_with("f7.rs:1-1 orchard_7"));
 }
 
 #[tokio::test]

@@ -66,7 +66,6 @@ async fn who_asks_counts() {
             as fn(&mut _),
         |question| question.context.mentions.push("draw.rs".to_owned()),
         |question| question.context.diagnostics.push("src/draw.rs".to_owned()),
-        |question| question.context.recent.push("src/draw.rs".to_owned()),
     ] {
         let place = |retrieved: &Retrieved| {
             let found = retrieved.findings.iter().position(|found| found.path == "src/draw.rs");
@@ -76,6 +75,13 @@ async fn who_asks_counts() {
         let after = place(&ask(&index, "session", change).await);
         assert!(after < before, "{after} {before}");
     }
+    // What changed lately counts among what fits.
+    let plain = ask(&index, "password", |_| {}).await;
+    let before = plain.findings.len() - 1;
+    let path = plain.findings[before].path.clone();
+    let changed = ask(&index, "password", |question| question.context.recent.push(path.clone())).await;
+    let after = changed.findings.iter().position(|found| found.path == path);
+    assert!(before > 0 && after.is_some_and(|after| after < before), "{}", shown(&changed.findings));
     let named = ask(&index, "why does `draw_line` not open a session", |_| {}).await;
     assert_eq!(named.findings[0].path, "src/draw.rs", "{}", shown(&named.findings));
     let by_path = ask(&index, "session in src/draw.rs", |_| {}).await;
@@ -98,6 +104,8 @@ async fn a_budget_is_kept_and_what_had_no_room_is_counted() {
     assert_eq!((none.findings.len(), none.tokens), (0, 0));
     let nothing = ask(&index, "zzzz qqqq", |_| {}).await;
     assert_eq!(nothing.findings, vec![]);
+    let recent = ask(&index, "zzzz qqqq", |question| question.context.recent.push("src/draw.rs".to_owned()));
+    assert_eq!(recent.await.findings, vec![], "what changed last is no answer by that alone");
 }
 
 #[tokio::test]

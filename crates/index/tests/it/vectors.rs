@@ -114,6 +114,40 @@ async fn vectors_are_kept_and_only_what_changed_is_embedded_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_others_use_most_is_embedded_first() {
+    let house = House::with(&[("z.rs", "pub fn most_used() {}\n"), ("m.rs", "pub fn less_used() {}\n")]);
+    for number in 0..20 {
+        let uses = if number < 3 { "most_used(); less_used();" } else { "most_used();" };
+        house.write(&format!("f{number}.rs"), format!("fn user_{number}() {{ {uses} }}\n"));
+    }
+    drop(house.built().await);
+    let meanings = Arc::new(Meanings::default());
+    let index = open(&house, &meanings);
+    until("vectors", || index.details().vectors == Some(22)).await;
+    let batches = meanings.batches.lock().unwrap().concat();
+    let is_about = |place: usize, words: &str| batches[place].contains(words);
+    assert!(is_about(0, "pub fn most_used") && is_about(1, "pub fn less_used"), "{batches:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vectors_that_cannot_be_kept_are_told_and_may_be_tried_again() {
+    let house = house();
+    let index = house.built().await;
+    let in_the_way = house.data.path().join("vectors");
+    std::fs::create_dir(&in_the_way).unwrap();
+    let meanings = Arc::new(Meanings::default());
+    let give = || index.embed_with(Arc::clone(&meanings) as Arc<dyn Embedder>, Making::All);
+    give().unwrap_err();
+    let notes = index.details().notes;
+    assert!(notes.len() == 1 && notes[0].starts_with("vectors cannot be kept: "), "{notes:?}");
+    assert_eq!(index.details().vectors, None);
+    std::fs::remove_dir(&in_the_way).unwrap();
+    give().unwrap();
+    assert_eq!(index.details().notes, Vec::<String>::new());
+    until("vectors", || index.details().vectors == Some(3)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_embedder_that_is_away_is_told_and_done_without() {
     let house = house();
     let meanings = Arc::new(Meanings::default());

@@ -205,7 +205,7 @@ pub(crate) static INDEX_EMBEDDER: Key = Key {
 /// Where the model in this process is.
 pub(crate) static INDEX_WEIGHTS: Key = Key {
     path: "index.weights",
-    kind: ValueType::Text,
+    kind: ValueType::Path,
     default: text(""),
     doc: "The directory that has the files of the embedder `minilm`, by its absolute path. Empty means where `loggia index pull` puts them, among lasting data.",
     used_by: "`loggia serve`, `loggia index pull`",

@@ -64,6 +64,8 @@ pub(crate) enum ValueType {
     Price,
     /// Names, as a list or separated by commas, or nothing.
     Names,
+    /// A file or a directory by its absolute path, or nothing.
+    Path,
     /// Directories by their absolute paths, as a list or separated by commas, or nothing.
     Directories,
     /// A table of somebody else's making; `null` where there is none.
@@ -98,6 +100,7 @@ impl ValueType {
                 let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
                 format!("some of {}, separated by commas, or `{NO_LIMIT}`", words.join(", "))
             }
+            Self::Path => "an absolute path, such as `/srv/models`".to_owned(),
             Self::Directories => {
                 "absolute paths, as a list or separated by commas, such as `/srv/messages`".to_owned()
             }
@@ -125,6 +128,7 @@ impl ValueType {
             | Self::Url
             | Self::Choice(_)
             | Self::Words(_)
+            | Self::Path
             | Self::Directories
             | Self::Names => self.check(Value::Text(Cow::Owned(text.to_owned()))),
             Self::Object => {
@@ -160,6 +164,7 @@ impl ValueType {
                 text.split(',').map(str::trim).all(|name| name.is_empty() || is_host(name))
             }
             (Self::Url, Value::Text(text)) => text.is_empty() || is_url(text),
+            (Self::Path, Value::Text(text)) => text.is_empty() || Path::new(text.as_ref()).is_absolute(),
             (Self::Directories, Value::Text(text)) => {
                 let absolute = |path: &str| is_listed_name(path) && Path::new(path.trim()).is_absolute();
                 text.is_empty() || text.split(',').all(absolute)
@@ -307,6 +312,9 @@ mod tests {
         }
         for bad in ["messages", "/srv,", "/srv,x", "~/x"] {
             check(ValueType::Directories, bad, "does not fit");
+        }
+        for (text, expected) in [("", "\"\""), ("/srv/a, b", "\"/srv/a, b\""), ("srv", "does not fit")] {
+            check(ValueType::Path, text, expected);
         }
         check(ValueType::Object, "{\"a\": [1, {}]}", "{\"a\":[1,{}]}");
         for bad in ["", "null", "[]", "1", "{", "a = 1"] {

@@ -74,11 +74,15 @@ impl EmbedderSource {
             let Ok(State::There(embedder)) = state.wait_for(is_there).await.map(|state| state.clone()) else {
                 return;
             };
-            let Some(index) = index.upgrade() else { return };
-            // Vectors of earlier days are read, which takes a moment.
-            let given = tokio::task::spawn_blocking(move || index.embed_with(embedder, Making::All)).await;
-            if let Ok(Err(error)) = given {
+            while let Some(index) = index.upgrade() {
+                let embedder = Arc::clone(&embedder);
+                // Vectors of earlier days are read, which takes a moment.
+                let given =
+                    tokio::task::spawn_blocking(move || index.embed_with(embedder, Making::All)).await;
+                let Ok(Err(error)) = given else { return };
                 tracing::warn!(%error, "vectors cannot be kept");
+                // A disk that is full today is not so forever.
+                tokio::time::sleep(LOOK_AGAIN).await;
             }
         });
     }

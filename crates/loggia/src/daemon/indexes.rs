@@ -118,3 +118,39 @@ impl Inner {
         open.iter().take(surplus).for_each(|slot| slot.close_if_idle());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use loggia_domain::{CodeQuery, IndexBuild, QueryKind, Timestamp};
+
+    use super::*;
+
+    fn workspace(directory: &std::path::Path, number: usize) -> Workspace {
+        let root = directory.join(format!("w{number}"));
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("a.rs"), format!("fn orchard_{number}() {{}}\n")).unwrap();
+        Workspace { id: WorkspaceId::new(), name: format!("w{number}"), root, created: Timestamp::now() }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn of_many_indexes_those_used_longest_ago_are_closed_and_open_again_when_asked() {
+        let directory = tempfile::tempdir().unwrap();
+        let indexes = Indexes::new(directory.path(), false, None);
+        let workspaces: Vec<_> =
+            (0..MAX_OPEN + 3).map(|number| workspace(directory.path(), number)).collect();
+        let open = || {
+            let slot = |workspace: &Workspace| indexes.0.slots()[&workspace.id].is_open();
+            workspaces.iter().map(slot).collect::<Vec<_>>()
+        };
+        for workspace in &workspaces {
+            indexes.of(workspace).build(IndexBuild::Rebuild).await.unwrap();
+        }
+        let expected: Vec<bool> = (0..workspaces.len()).map(|number| number >= 3).collect();
+        assert_eq!(open(), expected);
+        let query = CodeQuery::new("orchard_0", QueryKind::Symbols, 1);
+        assert_eq!(indexes.of(&workspaces[0]).search(query).await.unwrap().len(), 1);
+        let again: Vec<bool> = (0..workspaces.len()).map(|number| number == 0 || number >= 4).collect();
+        assert_eq!(open(), again);
+        indexes.stop().await;
+    }
+}

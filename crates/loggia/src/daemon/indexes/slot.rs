@@ -295,10 +295,11 @@ impl CodeIndex for Handle {
         let slot = Arc::clone(&self.0);
         Box::pin(async move {
             let index = slot.ready().await?;
-            let lately = index.changed_lately();
-            let new = lately.into_iter().filter(|path| !question.context.recent.contains(path));
-            let new: Vec<String> = new.collect();
-            question.context.recent.extend(new);
+            // What changed on disk while we looked is later than what anybody knows of commits.
+            let mut recent = index.changed_lately();
+            question.context.recent.retain(|path| !recent.contains(path));
+            recent.append(&mut question.context.recent);
+            question.context.recent = recent;
             index.retrieve(question).await
         })
     }

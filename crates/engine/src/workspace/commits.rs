@@ -1,0 +1,73 @@
+//! Which files the last commits changed: a hint for looking in the index.
+//!
+//! Git takes some ten milliseconds, which no turn should wait for: what was known a moment ago is told, and git is asked
+//! again beside the turn. Only the first turn in a workspace waits, and not long. Where there is no repository, nothing is known.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use loggia_domain::{CodeContext, Repository, RepositoryError};
+use tokio::time::Instant;
+
+use crate::engine::Shared;
+
+/// How many commits back a file counts as changed lately.
+const COMMITS: usize = 10;
+
+/// How long git may take: a hint of a hint is not waited for, and neither is it by an engine that ends.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// How long what git said is not asked again.
+const FRESH: Duration = Duration::from_secs(3);
+
+/// What is known of the last commits of a workspace.
+#[derive(Debug, Default)]
+pub(crate) struct Commits(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// The latest first.
+    files: Vec<String>,
+    /// When git was last asked.
+    asked: Option<Instant>,
+}
+
+impl Commits {
+    /// Files that the last commits changed, as far as that is known by now.
+    pub(crate) async fn files(&self, shared: &Shared, repository: Arc<dyn Repository>) -> Vec<String> {
+        let asked = {
+            let mut known = lock(&self.0);
+            let asked = known.asked;
+            if asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
+                known.asked = Some(Instant::now());
+                drop(known);
+                let asking = shared.tasks.spawn(ask(repository, Arc::clone(&self.0)));
+                // What cannot be waited for has ended, and then nothing is known.
+                asked.is_none().then_some(asking)
+            } else {
+                None
+            }
+        };
+        if let Some(asking) = asked {
+            drop(asking.await);
+        }
+        lock(&self.0).files.clone()
+    }
+}
+
+/// Asks git, and keeps what it says.
+async fn ask(repository: Arc<dyn Repository>, known: Arc<Mutex<Known>>) {
+    match tokio::time::timeout(PATIENCE, repository.lately(COMMITS)).await {
+        Ok(Ok(mut files)) => {
+            files.truncate(CodeContext::MAX_EACH);
+            lock(&known).files = files;
+        }
+        Ok(Err(RepositoryError::NoRepository(_))) => lock(&known).files.clear(),
+        Ok(Err(error)) => tracing::debug!(%error, "no commits to learn from"),
+        Err(_) => tracing::debug!("git took too long to tell the last commits"),
+    }
+}
+
+fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}

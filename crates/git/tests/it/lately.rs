@@ -1,0 +1,53 @@
+//! Which files the last commits changed.
+
+use loggia_domain::{Repository, RepositoryError};
+
+use crate::support::Scene;
+
+async fn lately(scene: &Scene, directory: &str, commits: usize) -> String {
+    let repository = scene.repository_at(&scene.repo.join(directory));
+    repository.lately(commits).await.unwrap().join(" ")
+}
+
+#[tokio::test]
+async fn the_files_of_the_last_commits_are_told_the_latest_first_and_each_once() {
+    let scene = Scene::new();
+    scene.write("src/b.txt", "b\n");
+    scene.commit("Second");
+    scene.write("a.txt", "two\n");
+    scene.write("src/gone.txt", "x\n");
+    scene.commit("Third");
+    std::fs::remove_file(scene.repo.join("src/gone.txt")).unwrap();
+    scene.write("src/b.txt", "c\n");
+    scene.write("src/é ü.txt", "c\n");
+    scene.commit("Fourth");
+    // What is not committed is nobody's news.
+    scene.write("new.txt", "n\n");
+    assert_eq!(lately(&scene, "", 1).await, "src/b.txt src/é ü.txt");
+    assert_eq!(lately(&scene, "", 10).await, "src/b.txt src/é ü.txt a.txt src/gone.txt");
+    // As whoever works in a part of it names them.
+    assert_eq!(lately(&scene, "src", 10).await, "b.txt é ü.txt gone.txt");
+}
+
+#[tokio::test]
+async fn merges_and_commits_of_very_many_files_do_not_count() {
+    let scene = Scene::new();
+    scene.git(&["checkout", "-q", "-b", "side"]);
+    scene.write("side.txt", "s\n");
+    scene.commit("Side");
+    scene.git(&["checkout", "-q", "main"]);
+    for number in 0..60 {
+        scene.write(&format!("many/{number}.txt"), "m\n");
+    }
+    scene.commit("Many");
+    scene.git(&["merge", "-q", "--no-ff", "-m", "Merged", "side"]);
+    assert_eq!(lately(&scene, "", 10).await, "side.txt a.txt");
+}
+
+#[tokio::test]
+async fn where_nothing_is_committed_there_is_nothing_to_tell() {
+    let scene = Scene::empty();
+    scene.repository().lately(10).await.unwrap_err();
+    let outside = scene.repository_at(&scene.home).lately(10).await;
+    assert!(matches!(outside, Err(RepositoryError::NoRepository(_))), "{outside:?}");
+}
