@@ -11,7 +11,7 @@ use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
-use crate::chunks::ChunkHash;
+use crate::chunks::{Chunk, ChunkHash};
 use crate::disk::catalogue::Catalogue;
 use crate::disk::packs::Packs;
 use crate::entry::Entry;
@@ -132,6 +132,12 @@ impl Base {
     pub(crate) fn outline(&self, file: u32) -> Result<Option<Facts>, Fault> {
         let place = self.entries().get(file as usize).and_then(|entry| entry.facts);
         place.map(|place| self.packs.read_outline(place)).transpose()
+    }
+
+    /// The pieces of a file; nothing if they were not looked for yet.
+    pub(crate) fn pieces(&self, file: u32) -> Result<Option<Vec<Chunk>>, Fault> {
+        let place = self.entries().get(file as usize).and_then(|entry| entry.facts);
+        place.map(|place| self.packs.read_pieces(place)).transpose()
     }
 
     /// Gives every file that has a word in a field of the text index, and how often.

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use crate::fault::{AtFile, Fault};
 
 /// The version of everything on disk. An index of another version is built anew.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 const CURRENT: &str = "current";
 const MAGIC: &str = "loggia-index";

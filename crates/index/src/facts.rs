@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::chunks::Chunk;
 
-pub(crate) use code::{decode, decode_outline, encode};
+pub(crate) use code::{decode, decode_outline, decode_pieces, encode};
 
 /// Definitions and uses of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -40,8 +40,9 @@ pub(crate) struct Node {
 }
 
 /// Kinds of nodes, in any language, that hold no names of code.
-const LEAVES: [&str; 18] = [
+const LEAVES: [&str; 21] = [
     "block_comment",
+    "boolean_literal",
     "char_literal",
     "comment",
     "constant",
@@ -51,6 +52,8 @@ const LEAVES: [&str; 18] = [
     "float_literal",
     "identifier",
     "integer_literal",
+    "label",
+    "lifetime",
     "line_comment",
     "number_literal",
     "primitive_type",

@@ -88,6 +88,12 @@ pub(crate) fn inspect(root: &Root, path: &TreePath) -> Result<Text, Skip> {
     }
 }
 
+/// Reads a file that was taken before: its text, if it still has this hash. Whatever else happened to it does not matter.
+pub(crate) fn read_again(root: &Root, path: &TreePath, known: u128) -> Option<String> {
+    let bytes = root.read(path, MAX_FILE).ok()?.bytes;
+    if hash(&bytes) == known { String::from_utf8(bytes).ok() } else { None }
+}
+
 /// The hash that says whether two contents are the same.
 pub(crate) fn hash(bytes: &[u8]) -> u128 {
     xxh3_128(bytes)

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use loggia_domain::SymbolKind;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::facts::NameHash;
 use crate::words::Words;
@@ -29,8 +30,46 @@ pub(crate) struct Names {
     defined_ends: Vec<u32>,
     /// Every name by its hash. Sorted.
     hashes: Vec<(NameHash, u32)>,
-    /// The names that have a word, by the word's hash, as often as they have it. Sorted.
-    words: Vec<(NameHash, u32)>,
+    words: ByWord,
+}
+
+/// The names that have a word.
+#[derive(Debug, Default)]
+struct ByWord {
+    /// The hash of each word. Sorted, and long enough that no two words share one.
+    hashes: Vec<u64>,
+    /// Where the names of each end.
+    ends: Vec<u32>,
+    /// Names, each as often as it has the word.
+    names: Vec<u32>,
+}
+
+impl ByWord {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "words of names number less than the bytes of all files"
+    )]
+    fn new(mut pairs: Vec<(u64, u32)>) -> Self {
+        pairs.sort_unstable();
+        let mut made = Self { names: Vec::with_capacity(pairs.len()), ..Self::default() };
+        for (hash, name) in pairs {
+            if made.hashes.last() != Some(&hash) {
+                made.hashes.push(hash);
+                made.ends.push(0);
+            }
+            made.names.push(name);
+            made.ends.last_mut().into_iter().for_each(|end| *end = made.names.len() as u32);
+        }
+        made.hashes.shrink_to_fit();
+        made.ends.shrink_to_fit();
+        made
+    }
+
+    fn of(&self, word: &str) -> &[u32] {
+        let Ok(place) = self.hashes.binary_search(&xxh3_64(word.as_bytes())) else { return &[] };
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        &self.names[start..self.ends[place] as usize]
+    }
 }
 
 impl Names {
@@ -54,6 +93,7 @@ impl Names {
         pairs.sort_by_key(|(number, _)| *number);
         let mut made = Self::default();
         let mut words = Words::default();
+        let mut by_word: Vec<(u64, u32)> = Vec::new();
         let mut ahead = pairs.into_iter().peekable();
         for (number, name) in names.iter().enumerate() {
             let number = number as u32;
@@ -61,15 +101,14 @@ impl Names {
             made.ends.push(made.text.len() as u32);
             made.letters.push(letters(name));
             made.hashes.push((NameHash::of(name.as_bytes()), number));
-            words.split(name, |word| made.words.push((NameHash::of(word.as_bytes()), number)));
+            words.split(name, |word| by_word.push((xxh3_64(word.as_bytes()), number)));
             while let Some((_, defined)) = ahead.next_if(|(of, _)| *of == number) {
                 made.defined.push(defined);
             }
             made.defined_ends.push(made.defined.len() as u32);
         }
         made.hashes.sort_unstable();
-        made.words.sort_unstable();
-        made.words.shrink_to_fit();
+        made.words = ByWord::new(by_word);
         made
     }
 
@@ -105,12 +144,8 @@ impl Names {
     }
 
     /// The names that have a word, each as often as it has it, one after the other.
-    pub(crate) fn with_word<'n>(&'n self, word: &'n str) -> impl Iterator<Item = usize> + 'n {
-        let hash = NameHash::of(word.as_bytes());
-        let from = self.words.partition_point(|(other, _)| *other < hash);
-        let same = self.words[from..].iter().take_while(move |(other, _)| *other == hash);
-        // Other words may have the same hash.
-        same.map(|(_, name)| *name as usize).filter(move |name| may_have(self.name(*name), word))
+    pub(crate) fn with_word(&self, word: &str) -> impl Iterator<Item = usize> + use<'_> {
+        self.words.of(word).iter().map(|name| *name as usize)
     }
 
     /// Every definition with its name.
@@ -119,12 +154,6 @@ impl Names {
             self.defined(number).iter().map(move |defined| (self.name(number), *defined))
         })
     }
-}
-
-/// Whether a word, in lower case, may be in a name: surely not if this says so.
-fn may_have(name: &str, word: &str) -> bool {
-    !name.is_ascii()
-        || name.as_bytes().windows(word.len().max(1)).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Which letters and digits a name has, as bits; others share those that are left.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::base::Base;
+use crate::chunks::Chunk;
 use crate::entry::{Entry, Skipped};
 use crate::facts::Facts;
 use crate::fault::Fault;
@@ -168,6 +169,14 @@ impl Snapshot {
                 Ok(Some(Facts { symbols: symbols.clone(), uses: Vec::new(), chunks: chunks.clone() }))
             }
             None => self.base.outline(file),
+        }
+    }
+
+    /// The pieces of a file.
+    pub(crate) fn pieces(&self, file: u32) -> Result<Option<Vec<Chunk>>, Fault> {
+        match self.changed(file) {
+            Some(changed) => Ok(Some(changed.facts.chunks.clone())),
+            None => self.base.pieces(file),
         }
     }
 

@@ -265,7 +265,7 @@ impl Table {
         };
         for (row, hash) in self.hashes.iter().enumerate().filter(|(_, hash)| wanted.contains(hash)) {
             table.copy(self, row, *hash)?;
-            if table.hashes.len() % FLUSHED == 0 {
+            if table.hashes.len().is_multiple_of(FLUSHED) {
                 table.file.flush()?;
             }
         }

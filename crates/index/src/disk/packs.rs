@@ -9,6 +9,7 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::chunks::Chunk;
 use crate::disk::sync_directory;
 use crate::entry::{Entry, Place};
 use crate::facts::{self, Facts};
@@ -47,6 +48,12 @@ impl Packs {
     pub(crate) fn read_outline(&self, place: Place) -> Result<Facts, Fault> {
         let (path, bytes) = self.bytes(place)?;
         facts::decode_outline(&bytes).map_err(|_| Fault::Damaged { path: path.to_owned() })
+    }
+
+    /// The pieces of the file whose facts are at a place.
+    pub(crate) fn read_pieces(&self, place: Place) -> Result<Vec<Chunk>, Fault> {
+        let (path, bytes) = self.bytes(place)?;
+        facts::decode_pieces(&bytes).map_err(|_| Fault::Damaged { path: path.to_owned() })
     }
 
     /// The bytes at a place, without their checksum, which is right.

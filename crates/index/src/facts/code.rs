@@ -19,6 +19,9 @@ pub(crate) struct DamagedFacts;
 /// The most that the facts of one file may come to: a file of the largest size has less.
 const MAX_FACTS: usize = 64 * 1024 * 1024;
 
+/// How many texts a definition has.
+const TEXTS: usize = 4;
+
 const USE_KINDS: [ReferenceKind; 4] =
     [ReferenceKind::Call, ReferenceKind::Type, ReferenceKind::Import, ReferenceKind::Value];
 
@@ -32,9 +35,8 @@ pub(crate) fn encode(facts: &Facts) -> Vec<u8> {
         out.number(u64::from(symbol.start_line.saturating_sub(last)));
         out.number(u64::from(symbol.end_line - symbol.start_line));
         last = symbol.start_line;
-        for text in [&symbol.name, &symbol.container, &symbol.signature, &symbol.doc] {
-            out.text(text);
-        }
+        let texts: [&str; TEXTS] = [&symbol.name, &symbol.container, &symbol.signature, &symbol.doc];
+        texts.into_iter().for_each(|text| out.text(text));
     }
     out.number(facts.chunks.len() as u64);
     for chunk in &facts.chunks {
@@ -72,6 +74,13 @@ pub(crate) fn decode_outline(bytes: &[u8]) -> Result<Facts, DamagedFacts> {
     read_outline(&mut Reader::new(&plain(bytes)?)).map_err(|_| DamagedFacts)
 }
 
+/// The pieces alone: whoever looks for words in them asks for nothing else.
+pub(crate) fn decode_pieces(bytes: &[u8]) -> Result<Vec<Chunk>, DamagedFacts> {
+    let plain = plain(bytes)?;
+    let mut reader = Reader::new(&plain);
+    pass_symbols(&mut reader).and_then(|()| read_pieces(&mut reader)).map_err(|_| DamagedFacts)
+}
+
 fn plain(bytes: &[u8]) -> Result<Vec<u8>, DamagedFacts> {
     let size = bytes.first_chunk().map_or(0, |size| u32::from_le_bytes(*size) as usize);
     if size > MAX_FACTS {
@@ -99,15 +108,34 @@ fn read_outline(reader: &mut Reader<'_>) -> io::Result<Facts> {
             doc: reader.text()?.into(),
         });
     }
+    facts.chunks = read_pieces(reader)?;
+    Ok(facts)
+}
+
+fn pass_symbols(reader: &mut Reader<'_>) -> io::Result<()> {
+    for _ in 0..reader.count()? {
+        reader.byte()?;
+        reader.small()?;
+        reader.small()?;
+        for _ in 0..TEXTS {
+            let count = reader.count()?;
+            reader.bytes(count)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_pieces(reader: &mut Reader<'_>) -> io::Result<Vec<Chunk>> {
     let mut start_line = 1_u32;
+    let mut chunks = Vec::new();
     for _ in 0..reader.count()? {
         let end_line = start_line.checked_add(reader.small()?).ok_or_else(Reader::damage)?;
         let symbol = reader.small()?.checked_sub(1);
         let hash = ChunkHash(u64::from_le_bytes(reader.fixed()?));
-        facts.chunks.push(Chunk { start_line, end_line, symbol, hash });
+        chunks.push(Chunk { start_line, end_line, symbol, hash });
         start_line = end_line.checked_add(1).ok_or_else(Reader::damage)?;
     }
-    Ok(facts)
+    Ok(chunks)
 }
 
 fn read_uses(reader: &mut Reader<'_>) -> io::Result<Vec<Use>> {
@@ -166,6 +194,7 @@ mod tests {
             assert_eq!(decode(&encode(&facts)).as_ref(), Ok(&facts));
             let outline = Facts { uses: Vec::new(), ..facts.clone() };
             assert_eq!(decode_outline(&encode(&facts)), Ok(outline));
+            assert_eq!(decode_pieces(&encode(&facts)), Ok(facts.chunks));
         }
         assert_eq!(sample().uses_of(NameHash::of(b"a")).len(), 3);
         assert_eq!(sample().uses_of(NameHash::of(b"none")).len(), 0);
@@ -176,13 +205,14 @@ mod tests {
         let whole = encode(&sample());
         for cut in 0..whole.len() {
             assert_eq!(decode(&whole[..cut]), Err(DamagedFacts));
+            assert_eq!(decode_pieces(&whole[..cut]), Err(DamagedFacts));
         }
         for at in 0..whole.len() {
             for flip in [1, 0x80, 0xff] {
                 let mut bytes = whole.clone();
                 bytes[at] ^= flip;
                 // Another value may come of it, which the checksum around it finds; here it must only end well.
-                let _ = decode(&bytes);
+                let _ = (decode(&bytes), decode_pieces(&bytes));
             }
         }
     }

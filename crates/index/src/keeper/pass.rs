@@ -14,7 +14,7 @@ use crate::disk::packs::PackWriter;
 use crate::entry::{Entry, Skipped};
 use crate::facts::{self, Facts};
 use crate::fault::Fault;
-use crate::inspect::{Skip, inspect};
+use crate::inspect::{Skip, inspect, read_again};
 use crate::keeper::Keeper;
 use crate::snapshot::{Delta, DeltaFile, Snapshot};
 use crate::survey;
@@ -159,12 +159,12 @@ impl Keeper {
             shared.control.tick()?;
             let entry = &mut **lock(entry);
             let Ok(path) = TreePath::parse(&entry.path) else { return Ok(()) };
-            match inspect(&shared.settings.root, &path) {
-                Ok(read) if read.hash == entry.hash => {
-                    let found = facts::encode(&analyser.facts(&read.text, entry));
+            match read_again(&shared.settings.root, &path, entry.hash) {
+                Some(text) => {
+                    let found = facts::encode(&analyser.facts(&text, entry));
                     entry.facts = Some(lock(pack).append(&found)?);
                 }
-                _ => {
+                None => {
                     // It is as good as a file without symbols, until its change is taken in.
                     entry.facts = Some(lock(pack).append(&facts::encode(&facts::Facts::default()))?);
                     lock(&changed).push(path);

@@ -22,6 +22,9 @@ use crate::vectors::Similar;
 /// How many files are looked at closely: the right one is among them, or the words do not lead to it.
 const CLOSE: usize = 40;
 
+/// How many of the best are asked who uses them.
+const CENTRAL: usize = 12;
+
 /// How many bytes are read for that, so that large files do not make a query slow.
 const CLOSE_BYTES: usize = 1024 * 1024;
 
@@ -105,7 +108,16 @@ impl Search<'_> {
             .collect();
         self.look_closely(&mut ranked, parsed, &scores, tuning, similar)?;
         let path = |file: u32| self.snapshot.entry(file).map_or("", |entry| &*entry.path);
-        ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| path(a.file).cmp(path(b.file))));
+        let order =
+            |a: &Ranked, b: &Ranked| b.score.total_cmp(&a.score).then_with(|| path(a.file).cmp(path(b.file)));
+        ranked.sort_by(order);
+        if tuning.central > 0.0 {
+            // It decides between files that fit as well; farther down there is nothing to decide.
+            for ranked in ranked.iter_mut().take(CENTRAL) {
+                ranked.score += tuning.central * self.central(ranked.file)?;
+            }
+            ranked.sort_by(order);
+        }
         let [by_text, by_names] = [scores.by_text, scores.by_names].map(|count| count.min(STAGE));
         Ok(Ranking { files: ranked, by_text, by_names })
     }
@@ -203,11 +215,11 @@ impl Search<'_> {
     fn look_at(&self, ranked: &mut Ranked, asked: &Asked<'_>) -> Result<(), Fault> {
         let Asked { sought, scores, tuning, similar } = asked;
         let Some(entry) = self.snapshot.entry(ranked.file) else { return Ok(()) };
-        let (Some(text), Some(facts)) = (self.text(&entry.path), self.snapshot.outline(ranked.file)?) else {
+        let (Some(text), Some(chunks)) = (self.text(&entry.path), self.snapshot.pieces(ranked.file)?) else {
             return Ok(());
         };
         let ideal: f32 = scores.rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-        let mut pieces = sought.pieces(&text, &facts.chunks, &scores.rarity);
+        let mut pieces = sought.pieces(&text, &chunks, &scores.rarity);
         pieces.iter_mut().for_each(|(_, score)| *score /= ideal);
         // What the file means is counted already; here it says which piece of it is meant.
         let best = pieces.iter().map(|(_, score)| *score).fold(0.0, f32::max);
@@ -216,9 +228,6 @@ impl Search<'_> {
             if let Some((_, score)) = pieces.get_mut(found.place as usize) {
                 *score += tuning.vectors * found.likeness;
             }
-        }
-        if tuning.central > 0.0 {
-            ranked.score += tuning.central * self.centrality(ranked.file, &facts)?;
         }
         ranked.close = Some(Close { text, pieces });
         Ok(())

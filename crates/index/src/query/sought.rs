@@ -5,17 +5,22 @@
 
 use std::collections::HashMap;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use crate::chunks::Chunk;
 use crate::rank::Wanted;
 use crate::words::Words;
+
+/// How many words, in all their forms, are looked for by a table: more make it large, and slow to build.
+const TABLE_WORDS: usize = 512;
 
 /// Words that are looked for, in all their forms.
 pub(super) struct Sought<'w> {
     /// By form: the place of the word, and how much the form counts.
     worth: HashMap<&'w str, (usize, f32)>,
     words: usize,
+    /// By the first byte of a word: how long those may be that are looked for, a bit each. Most words of a line are none.
+    lengths: Box<[u64; 256]>,
     /// Finds the forms in lines of ASCII. Where a letter of another script may stand for one of them, it is not asked.
     finder: Option<AhoCorasick>,
 }
@@ -28,9 +33,15 @@ impl<'w> Sought<'w> {
                 worth.entry(form).or_insert((place, weight));
             }
         }
-        let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(worth.keys());
+        let mut lengths = Box::new([0; 256]);
+        for form in worth.keys() {
+            lengths[first(form)] |= length(form);
+        }
+        // A few hundred words make a small table, which is several times as quick as following the letters.
+        let kind = (worth.len() <= TABLE_WORDS).then_some(AhoCorasickKind::DFA);
+        let finder = AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(worth.keys());
         // Without one every line is split.
-        Self { worth, words: wanted.len(), finder: finder.ok() }
+        Self { worth, words: wanted.len(), lengths, finder: finder.ok() }
     }
 
     /// The pieces of a text, each with how much of what is wanted it has.
@@ -44,6 +55,9 @@ impl<'w> Sought<'w> {
             counts.fill(0.0);
             self.each_line(body, |line| {
                 words.split(line, |word| {
+                    if self.lengths[first(word)] & length(word) == 0 {
+                        return;
+                    }
                     if let Some((place, weight)) = self.worth.get(word) {
                         counts[*place] += weight;
                     }
@@ -70,6 +84,16 @@ impl<'w> Sought<'w> {
             rest = &rest[end..];
         }
     }
+}
+
+/// The first byte of a word.
+fn first(word: &str) -> usize {
+    word.bytes().next().map_or(0, usize::from)
+}
+
+/// The bit for the length of a word; the last one is for all that are longer.
+fn length(word: &str) -> u64 {
+    1 << word.len().min(63)
 }
 
 /// Takes so many lines from the beginning of a text.

@@ -49,7 +49,7 @@ async fn an_index_of_another_version_is_built_anew_with_a_message() {
     index.build(IndexBuild::Refresh).await.unwrap();
     assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
     let notes = index.details().notes;
-    assert_eq!(notes, ["the index has version 0, this program writes version 2; it is built anew"]);
+    assert_eq!(notes, ["the index has version 0, this program writes version 3; it is built anew"]);
 }
 
 #[tokio::test]
