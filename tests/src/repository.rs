@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use loggia_domain::{BoxFuture, Commit, Merge, Repository, RepositoryError, Standing};
+use loggia_domain::{BoxFuture, Commit, Merge, PastChange, Repository, RepositoryError, Standing};
 use loggia_engine::RepositoryFinder;
 use tokio::sync::watch;
 
@@ -324,16 +324,16 @@ impl Repository for PretendRepository {
         Box::pin(std::future::ready(Ok(text)))
     }
 
-    fn lately(&self, commits: usize) -> BoxFuture<'_, Result<Vec<String>, RepositoryError>> {
+    fn lately(&self, commits: usize) -> BoxFuture<'_, Result<Vec<PastChange>, RepositoryError>> {
         let state = self.state();
-        let mut files: Vec<String> = Vec::new();
+        let mut changes = Vec::new();
         for pair in state.commits.windows(2).rev().take(commits) {
             let changed = pair[1].1.iter().filter(|(path, bytes)| pair[0].1.get(*path) != Some(*bytes));
-            let new = changed.map(|(path, _)| path).filter(|path| !files.contains(path));
-            let new: Vec<String> = new.cloned().collect();
-            files.extend(new);
+            let files = changed.map(|(path, _)| path.clone()).collect();
+            changes
+                .push(PastChange { subject: pair[1].0.lines().next().unwrap_or_default().to_owned(), files });
         }
-        Box::pin(std::future::ready(Ok(files)))
+        Box::pin(std::future::ready(Ok(changes)))
     }
 
     fn merge(&self, tree: &Path, merge: Merge) -> BoxFuture<'_, Result<Commit, RepositoryError>> {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Result;
 use loggia_domain::{CodeIndex, CodeQuery, IndexBuild, QueryKind};
@@ -59,6 +60,7 @@ pub(crate) async fn pairs(
         parent: None,
         files: vec![path],
         recent: Vec::new(),
+        history: Arc::default(),
     };
     Ok((drawn.into_iter().map(pair).collect(), index))
 }

@@ -1,8 +1,10 @@
 //! Questions and their files, from a history: a commit's subject, and what it changed.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Result;
+use loggia_domain::PastChange;
 
 use crate::tools::{git, output};
 
@@ -12,8 +14,14 @@ const MAX_FILES: usize = 12;
 /// How many words a subject must have to be a question.
 const MIN_WORDS: usize = 3;
 
-/// How many commits back a file counts as changed lately.
+/// How many commits back a file counts as changed lately: as in the engine.
 const LATELY: usize = 10;
+
+/// A commit that changed more files than this is not known: as it is for git's asker.
+const MAX_KNOWN: usize = 50;
+
+/// How many commits are known: as in the engine.
+const KNOWN: usize = 500;
 
 /// A question and the files it is about.
 #[derive(Debug, Clone)]
@@ -24,6 +32,8 @@ pub(crate) struct Pair {
     pub(crate) files: Vec<String>,
     /// Files that changed in the commits before, the latest first.
     pub(crate) recent: Vec<String>,
+    /// The commits before, the latest first.
+    pub(crate) history: Arc<[PastChange]>,
 }
 
 struct Commit {
@@ -31,6 +41,8 @@ struct Commit {
     subject: String,
     /// Files that were there before and changed.
     files: Vec<String>,
+    /// Files that changed and were there after.
+    left: Vec<String>,
 }
 
 /// The pairs of a repository, oldest first: so many of them, drawn by a seed.
@@ -46,17 +58,21 @@ pub(crate) fn pairs(repository: &Path, count: usize, seed: u64) -> Result<Vec<Pa
         }
         let mut recent: Vec<String> = Vec::new();
         for before in commits[..place].iter().rev().take(LATELY) {
-            for file in &before.files {
+            for file in before.left.iter().filter(|_| before.left.len() <= MAX_KNOWN) {
                 if !recent.contains(file) {
                     recent.push(file.clone());
                 }
             }
         }
+        let known = commits[..place].iter().rev().take(KNOWN).filter(|commit| commit.left.len() <= MAX_KNOWN);
+        let known =
+            known.map(|commit| PastChange { subject: commit.subject.clone(), files: commit.left.clone() });
         pairs.push(Pair {
             question: commit.subject.clone(),
             parent: Some(commit.parent.clone()),
             files: commit.files.clone(),
             recent,
+            history: known.collect(),
         });
     }
     // Drawn without replacement; the order of the history is kept, so that each state is near the one before.
@@ -85,11 +101,16 @@ fn commits(repository: &Path) -> Result<Vec<Commit>> {
         let Some((parents, subject)) = lines.next().and_then(|line| line.split_once('\u{2}')) else {
             continue;
         };
-        let changed = lines.filter_map(|line| line.split_once('\t')).filter(|(status, _)| *status != "A");
+        let all: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once('\t')).collect();
+        let without = |status: &str| {
+            let files = all.iter().filter(|(other, _)| *other != status);
+            files.map(|(_, path)| (*path).to_owned()).collect()
+        };
         commits.push(Commit {
             parent: parents.split(' ').next().unwrap_or_default().to_owned(),
             subject: subject.to_owned(),
-            files: changed.map(|(_, path)| path.to_owned()).collect(),
+            files: without("A"),
+            left: without("D"),
         });
     }
     Ok(commits)

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark's figures are its output")]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use loggia_domain::{CodeContext, CodeIndex, CodeQuestion, IndexBuild};
@@ -38,6 +39,21 @@ const WAYS: [(&str, Way); 6] = [
     ("symbols only", Way::Symbols),
     ("vectors only", Way::Vectors),
     ("fused", Way::Fused),
+];
+
+/// What is known besides the question and the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Knows {
+    Nothing,
+    /// Which files changed lately.
+    Recent,
+    /// And what was changed before, and why: as a turn knows it.
+    History,
+}
+
+const MORE: [(&str, Knows); 2] = [
+    ("fused, knowing what changed lately", Knows::Recent),
+    ("fused, knowing the last commits, as a turn does", Knows::History),
 ];
 
 /// How well one way did, summed over questions.
@@ -109,7 +125,7 @@ pub(crate) fn run(plan: &Plan, json: bool) -> Result<()> {
         runtime.block_on(make_vectors(&index, weights))?;
     }
     let mut tuner = tune::Tuner::new(plan.tune, pairs.len());
-    let mut scores = vec![Score::default(); WAYS.len() + 1];
+    let mut scores = vec![Score::default(); WAYS.len() + MORE.len()];
     let has_vectors = index.details().vectors.is_some();
     runtime.block_on(async {
         for (place, pair) in pairs.iter().enumerate() {
@@ -122,19 +138,19 @@ pub(crate) fn run(plan: &Plan, json: bool) -> Result<()> {
                 continue;
             }
             if plan.vectors.is_some() {
-                index.embed_for(question(pair, false), SHORTLIST).await?;
+                index.embed_for(question(pair, Knows::Nothing), SHORTLIST).await?;
             }
             for ((_, way), score) in WAYS.iter().zip(&mut scores) {
-                score.add(&wanted, &ranked(&index, pair, *way, Tuning::default(), false).await?);
+                score.add(&wanted, &ranked(&index, pair, *way, Tuning::default(), Knows::Nothing).await?);
             }
-            if let Some(score) = scores.last_mut() {
-                score.add(&wanted, &ranked(&index, pair, Way::Fused, Tuning::default(), true).await?);
+            for ((_, knows), score) in MORE.iter().zip(&mut scores[WAYS.len()..]) {
+                score.add(&wanted, &ranked(&index, pair, Way::Fused, Tuning::default(), *knows).await?);
             }
             tuner.add(&index, place, pair, &wanted).await?;
         }
         anyhow::Ok(())
     })?;
-    let names = WAYS.iter().map(|(name, _)| *name).chain(["fused, knowing what changed lately"]);
+    let names = WAYS.iter().map(|(name, _)| *name).chain(MORE.iter().map(|(name, _)| *name));
     let plain = scores[1].at_ten();
     if !json {
         println!("{} questions from {}", scores[0].questions, source.display());
@@ -179,13 +195,14 @@ pub(crate) async fn ranked(
     pair: &Pair,
     way: Way,
     tuning: Tuning,
-    knows_recent: bool,
+    knows: Knows,
 ) -> Result<Vec<String>> {
-    Ok(index.ranked_files(question(pair, knows_recent), way, tuning).await?)
+    Ok(index.ranked_files(question(pair, knows), way, tuning).await?)
 }
 
-fn question(pair: &Pair, knows_recent: bool) -> CodeQuestion {
-    let recent = if knows_recent { pair.recent.clone() } else { Vec::new() };
+fn question(pair: &Pair, knows: Knows) -> CodeQuestion {
+    let recent = if knows == Knows::Nothing { Vec::new() } else { pair.recent.clone() };
+    let history = if knows == Knows::History { Arc::clone(&pair.history) } else { Arc::default() };
     let context = CodeContext { recent, ..CodeContext::default() };
-    CodeQuestion { text: pair.question.clone(), context, limit: DEPTH, budget: 0 }
+    CodeQuestion { text: pair.question.clone(), context, history, limit: DEPTH, budget: 0 }
 }

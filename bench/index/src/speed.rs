@@ -4,6 +4,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -197,7 +198,13 @@ async fn questions(index: &FileIndex, figures: &mut Vec<Figure>) -> Result<()> {
     for pair in names.chunks_exact(2) {
         let text =
             format!("where does {} call {} and what happens on errors", pair[0].replace('_', " "), pair[1]);
-        let question = CodeQuestion { text, context: CodeContext::default(), limit: 8, budget: 8000 };
+        let question = CodeQuestion {
+            text,
+            context: CodeContext::default(),
+            history: Arc::default(),
+            limit: 8,
+            budget: 8000,
+        };
         fused.push(milliseconds(index.retrieve(question)).await?);
         symbols.push(
             milliseconds(index.search(CodeQuery::new(pair[0].as_str(), QueryKind::Symbols, 10))).await?,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use loggia_index::{FileIndex, Tuning, Way};
 
 use crate::history::Pair;
-use crate::retrieval::{Score, ranked};
+use crate::retrieval::{Knows, Score, ranked};
 
 /// Weights that are tried, each with how well it does on either half.
 pub(crate) struct Tuner {
@@ -37,7 +37,7 @@ impl Tuner {
         wanted: &[&String],
     ) -> Result<()> {
         for (tuning, older, newer) in &mut self.tried {
-            let found = ranked(index, pair, Way::Fused, *tuning, false).await?;
+            let found = ranked(index, pair, Way::Fused, *tuning, Knows::History).await?;
             if place < self.half { older } else { newer }.add(wanted, &found);
         }
         Ok(())
@@ -88,6 +88,7 @@ impl Draw {
             tests: self.between(0.6, 1.1),
             prose: self.between(0.6, 1.2),
             data: self.between(0.3, 1.0),
+            history: self.between(0.0, 1.5),
             ..*from
         }
     }

@@ -88,7 +88,7 @@ pub use plugin::{
     PluginSummary, PluginVariable, TrustConsequences, TrustedSetting,
 };
 pub use policy::{CommandMode, Decision, HardLinks, Policy, PolicyLimits, Rule, RuleExample, SandboxPolicy};
-pub use repository::{Commit, Merge, Repository, RepositoryError, Standing};
+pub use repository::{Commit, Merge, PastChange, Repository, RepositoryError, Standing};
 pub use runner::{
     CapturedOutput, CommandEnd, CommandExit, CommandSpec, Confinement, OutputSink, RunError, Runner,
     SandboxLevel,

@@ -7,6 +7,15 @@ use std::path::{Path, PathBuf};
 
 use crate::BoxFuture;
 
+/// A change that somebody made: a hint which files belong to which words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PastChange {
+    /// What it was said to be, in one line.
+    pub subject: String,
+    /// What it changed.
+    pub files: Vec<String>,
+}
+
 /// The repository of a workspace.
 pub trait Repository: Send + Sync + 'static {
     /// How the working tree at `tree` stands.
@@ -73,10 +82,10 @@ pub trait Repository: Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'_, Result<String, RepositoryError>>;
 
-    /// Files that the newest commits changed and did not take away, the latest first, each once; relative to the directory,
-    /// and none outside it. Commits that bring two lines of work together do not count, nor do those that change very many
-    /// files.
-    fn lately(&self, commits: usize) -> BoxFuture<'_, Result<Vec<String>, RepositoryError>>;
+    /// What the newest commits changed, the latest first. Files are relative to the directory, and none is outside it; those
+    /// that a commit took away are left out. Commits that bring two lines of work together do not count, nor do those that
+    /// change very many files.
+    fn lately(&self, commits: usize) -> BoxFuture<'_, Result<Vec<PastChange>, RepositoryError>>;
 
     /// Merges a branch into another one in a clean tree and stays on that one; as one commit if `squash`. Leaves
     /// everything as it was if they do not fit together.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loggia_domain::{BoxFuture, Commit, Merge, Repository, RepositoryError, Standing};
+use loggia_domain::{BoxFuture, Commit, Merge, PastChange, Repository, RepositoryError, Standing};
 use loggia_wire::child::Keeper;
 
 use crate::settings::{Program, Settings};
@@ -149,7 +149,7 @@ impl Repository for GitRepository {
         Box::pin(async move { changes::between(&self.here().await?, &from, &to, limit).await })
     }
 
-    fn lately(&self, commits: usize) -> BoxFuture<'_, Result<Vec<String>, RepositoryError>> {
+    fn lately(&self, commits: usize) -> BoxFuture<'_, Result<Vec<PastChange>, RepositoryError>> {
         Box::pin(async move { lately::changed(&self.here().await?, commits).await })
     }
 

@@ -3,9 +3,9 @@
 //! Knows the files of the state, their words by way of the text index, their symbols by way of the packs. It never
 //! changes: a new state is a new value, and whoever reads the old one goes on reading it.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
@@ -17,9 +17,11 @@ use crate::disk::packs::Packs;
 use crate::entry::Entry;
 use crate::facts::Facts;
 use crate::fault::Fault;
-use crate::fields::{FIELDS, Field, TEXT_FIELDS};
+use crate::fields::{FIELDS, Field};
+use crate::grams::{Grams, Run, SEARCHED, SegmentGrams};
 use crate::names::{Defined, Names};
 use crate::text::{TextFields, TextIndex};
+use crate::workers;
 
 /// A state on disk.
 #[derive(Debug)]
@@ -42,6 +44,8 @@ struct Segment {
     reader: SegmentReader,
     /// By the number of a document: the number of its file, or [`NO_FILE`].
     files: Vec<u32>,
+    /// Shared with other states that have this part.
+    grams: Arc<SegmentGrams>,
 }
 
 impl std::fmt::Debug for Segment {
@@ -62,12 +66,15 @@ pub(crate) struct Piece {
 /// A document that belongs to no file of this state.
 const NO_FILE: u32 = u32::MAX;
 
-/// Where the names of a state come from.
-pub(crate) enum NameSource<'a> {
-    /// From the packs.
-    Packs,
-    /// From another state and what changed: definitions and pieces of files of this state.
-    Known(Vec<(&'a str, Defined)>, Vec<Piece>),
+/// What is known of a state's files before it is opened, from another state and what changed. What the other files
+/// define is read from the packs.
+#[derive(Debug, Default)]
+pub(crate) struct Known<'a> {
+    /// The files, by their keys.
+    pub(crate) files: HashSet<u64>,
+    /// What they define.
+    pub(crate) names: Vec<(&'a str, Defined)>,
+    pub(crate) chunks: Vec<Piece>,
 }
 
 impl Base {
@@ -76,12 +83,12 @@ impl Base {
         build: &Path,
         text: Arc<TextIndex>,
         catalogue: Catalogue,
-        names: NameSource<'_>,
+        known: Known<'_>,
     ) -> Result<Self, Fault> {
         let reader = text.reader()?;
         let by_key: std::collections::HashMap<u64, u32> =
             (0..).zip(&catalogue.entries).map(|(file, entry)| (entry.key, file)).collect();
-        let mut segments = Vec::new();
+        let mut segments: Vec<Segment> = Vec::new();
         let mut found = 0;
         for reader in reader.searcher().segment_readers() {
             let keys = reader.fast_fields().u64(TextIndex::KEY)?;
@@ -91,17 +98,13 @@ impl Base {
             };
             let files: Vec<u32> = (0..reader.max_doc()).map(file_of).collect();
             found += files.iter().filter(|file| **file != NO_FILE).count();
-            segments.push(Segment { reader: reader.clone(), files });
+            segments.push(Segment { reader: reader.clone(), files, grams: text.grams(reader.segment_id()) });
         }
         if found != catalogue.entries.len() {
             return Err(Fault::Damaged { path: build.to_owned() });
         }
         let packs = Packs::open(build, &catalogue.entries)?;
-        let (names, mut chunks) = match names {
-            NameSource::Known(names, chunks) => (Names::new(names), chunks),
-            NameSource::Packs => read_packs(&catalogue, &packs)?,
-        };
-        chunks.sort_unstable();
+        let (names, chunks) = names_and_pieces(&catalogue, &packs, known)?;
         let fields = text.fields;
         let mut lengths = [0; FIELDS];
         for entry in &catalogue.entries {
@@ -165,59 +168,57 @@ impl Base {
     }
 
     /// The files that have a word which contains a text, in the code or the comments. Some come more than once.
-    ///
-    /// All words are looked at: on several threads, each with the words that begin with some letters.
     pub(crate) fn containing(&self, part: &str) -> Result<Vec<u32>, Fault> {
-        let fields = &self.fields.words[Field::Body as usize..TEXT_FIELDS.len()];
-        let shares = || BOUNDS.windows(2).map(|pair| (pair[0], pair[1]));
-        let each = self.segments.iter().flat_map(|segment| fields.iter().map(move |field| (segment, *field)));
-        let tasks: Vec<_> = each.flat_map(|of| shares().map(move |share| (of, share))).collect();
-        let is_small = self.entries().len() < FEW_FILES;
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_READERS);
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<u32>, Fault> {
-            let finder = memchr::memmem::Finder::new(part);
-            let mut files = Vec::new();
-            while let Some(((segment, field), share)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                segment.containing(*field, *share, &finder, &mut files)?;
-            }
-            Ok(files)
-        };
-        if is_small || threads == 1 {
-            return work();
+        let lists: Vec<WordList<'_>> = self.segments.iter().flat_map(|segment| self.lists(segment)).collect();
+        let grams = workers::gather(&lists, |list| Ok(vec![(*list, list.grams()?)]))?;
+        let mut tasks: Vec<(WordList<'_>, Run<'_>)> = Vec::new();
+        for (list, grams) in grams {
+            tasks.extend(grams.runs(part).into_iter().map(|run| (list, run)));
         }
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut files = work()?;
-            for other in others {
-                files.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-            }
-            Ok(files)
-        })
+        let finder = memchr::memmem::Finder::new(part);
+        workers::gather(&tasks, |(list, run)| list.containing(*run, &finder))
+    }
+
+    /// The words of the code and the comments of a segment.
+    fn lists<'s>(&self, segment: &'s Segment) -> impl Iterator<Item = WordList<'s>> + use<'s> {
+        let fields = self.fields.words;
+        let lists = segment.grams.iter().zip(SEARCHED);
+        lists.map(move |(grams, field)| WordList { segment, field: fields[field as usize], grams })
     }
 }
 
-/// Words are shared out by their first letters: between each two of these.
-const BOUNDS: [&str; 10] = ["", "a", "c", "e", "h", "l", "o", "s", "u", "\u{10ffff}"];
+/// The words of one field of a part of the text index.
+#[derive(Clone, Copy)]
+struct WordList<'s> {
+    segment: &'s Segment,
+    field: tantivy::schema::Field,
+    grams: &'s OnceLock<Grams>,
+}
 
-/// Threads that look at words.
-const MAX_READERS: usize = 8;
+impl<'s> WordList<'s> {
+    /// The groups of letters in the words: looked for when they are first asked for.
+    fn grams(&self) -> Result<&'s Grams, Fault> {
+        if let Some(known) = self.grams.get() {
+            return Ok(known);
+        }
+        let made = Grams::of(self.segment.reader.inverted_index(self.field)?.terms())?;
+        Ok(self.grams.get_or_init(|| made))
+    }
 
-/// So few files have so few words that one thread is quickest.
-const FEW_FILES: usize = 1000;
-
-impl Segment {
-    /// Adds the files that have a word of a share which contains a text.
+    /// The files that have a word of a run which contains a text.
     fn containing(
         &self,
-        field: tantivy::schema::Field,
-        (from, to): (&str, &str),
+        (from, to): Run<'_>,
         finder: &memchr::memmem::Finder<'_>,
-        files: &mut Vec<u32>,
-    ) -> Result<(), Fault> {
-        let words = self.reader.inverted_index(field)?;
-        let stream = words.terms().range().ge(from).lt(to).into_stream();
-        let mut stream = stream.map_err(tantivy::TantivyError::from)?;
+    ) -> Result<Vec<u32>, Fault> {
+        let words = self.segment.reader.inverted_index(self.field)?;
+        let range = words.terms().range().ge(from);
+        let range = match to {
+            Some(to) => range.lt(to),
+            None => range,
+        };
+        let mut stream = range.into_stream().map_err(tantivy::TantivyError::from)?;
+        let mut files = Vec::new();
         while stream.advance() {
             if finder.find(stream.key()).is_none() {
                 continue;
@@ -225,24 +226,32 @@ impl Segment {
             let postings = words.read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic);
             let mut postings = postings.map_err(tantivy::TantivyError::from)?;
             while postings.doc() != TERMINATED {
-                files.extend(Some(self.files[postings.doc() as usize]).filter(|file| *file != NO_FILE));
+                let file = self.segment.files[postings.doc() as usize];
+                files.extend(Some(file).filter(|file| *file != NO_FILE));
                 postings.advance();
             }
         }
-        Ok(())
+        Ok(files)
     }
 }
 
-fn read_packs(catalogue: &Catalogue, packs: &Packs) -> Result<(Names, Vec<Piece>), Fault> {
-    let mut names: Vec<(Box<str>, Defined)> = Vec::new();
-    let mut chunks = Vec::new();
+/// What all files define, and their pieces, in order.
+fn names_and_pieces(
+    catalogue: &Catalogue,
+    packs: &Packs,
+    known: Known<'_>,
+) -> Result<(Names, Vec<Piece>), Fault> {
+    let Known { files, names, mut chunks } = known;
+    let mut read: Vec<(Box<str>, Defined)> = Vec::new();
     for (file, entry) in (0..).zip(&catalogue.entries) {
-        let Some(place) = entry.facts else { continue };
+        let Some(place) = entry.facts.filter(|_| !files.contains(&entry.key)) else { continue };
         let facts = packs.read_outline(place)?;
         for (place, symbol) in (0..).zip(facts.symbols) {
-            names.push((symbol.name, Defined { file, place, kind: symbol.kind }));
+            read.push((symbol.name, Defined { file, place, kind: symbol.kind }));
         }
         chunks.extend((0..).zip(facts.chunks).map(|(place, chunk)| Piece { hash: chunk.hash, file, place }));
     }
-    Ok((Names::new(names.iter().map(|(name, defined)| (&**name, *defined))), chunks))
+    chunks.sort_unstable();
+    let read = read.iter().map(|(name, defined)| (&**name, *defined));
+    Ok((Names::new(names.into_iter().chain(read)), chunks))
 }

@@ -28,7 +28,8 @@
 //!   are old enough to prove anything.
 //! - What is bounded: the size of a file and the time it is parsed, the words of a query, the changes in memory
 //!   (`keeper::MAX_DELTA`), the memory of a build, the packs on disk. What grows with the workspace: the catalogue
-//!   (about a hundred bytes a file) and the names of definitions (about forty bytes a name), both in memory.
+//!   (about a hundred bytes a file) and the names of definitions (about forty bytes a name), both in memory, and, once a
+//!   phrase was looked for, what is known of the words of the text (about three bytes a word).
 
 mod analyse;
 mod base;
@@ -40,6 +41,7 @@ mod facts;
 mod fault;
 mod fields;
 mod grammar;
+mod grams;
 mod inbox;
 mod index;
 mod inspect;

@@ -6,6 +6,7 @@
 mod excerpt;
 mod filter;
 mod fused;
+mod history;
 mod lines;
 mod literals;
 mod question;

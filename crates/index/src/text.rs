@@ -5,17 +5,22 @@
 //! four times as large; tantivy's own query parser would turn identifiers into phrases and drop them without a word,
 //! so queries are built by hand, from terms.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex, Weak};
 
 use tantivy::directory::MmapDirectory;
+use tantivy::index::SegmentId;
 use tantivy::schema::{
     FAST, Field as TextField, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
 
+use crate::control::lock;
 use crate::fault::{AtFile, Fault};
 use crate::fields::{Field, TEXT_FIELDS};
+use crate::grams::SegmentGrams;
 
 const TOKENIZER: &str = "lines";
 
@@ -64,6 +69,8 @@ pub(crate) struct TextFields {
 pub(crate) struct TextIndex {
     index: Index,
     pub(crate) fields: TextFields,
+    /// What is known of the words of each part, as long as some state has the part.
+    grams: Mutex<HashMap<SegmentId, Weak<SegmentGrams>>>,
 }
 
 impl TextIndex {
@@ -91,7 +98,19 @@ impl TextIndex {
 
     fn with(index: Index, fields: TextFields) -> Self {
         index.tokenizers().register(TOKENIZER, TextAnalyzer::from(Lines));
-        Self { index, fields }
+        Self { index, fields, grams: Mutex::default() }
+    }
+
+    /// What is known of the words of a part.
+    pub(crate) fn grams(&self, part: SegmentId) -> Arc<SegmentGrams> {
+        let mut all = lock(&self.grams);
+        all.retain(|_, known| known.strong_count() > 0);
+        if let Some(known) = all.get(&part).and_then(Weak::upgrade) {
+            return known;
+        }
+        let unknown = Arc::default();
+        all.insert(part, Arc::downgrade(&unknown));
+        unknown
     }
 
     /// What the last commit said of itself.

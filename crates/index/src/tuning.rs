@@ -31,6 +31,8 @@ pub struct Tuning {
     pub data: f32,
     /// What it is worth to be open, to be mentioned, to have complaints, to have changed lately.
     pub context: [f32; 4],
+    /// What it is worth to have been changed before for the same words.
+    pub history: f32,
 }
 
 impl Default for Tuning {
@@ -48,6 +50,7 @@ impl Default for Tuning {
             prose: 1.0,
             data: 0.7,
             context: [0.15, 0.6, 0.3, 0.2],
+            history: 0.5,
         }
     }
 }

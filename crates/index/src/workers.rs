@@ -47,6 +47,34 @@ pub(crate) fn each<T: Sync, S>(
     failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
+/// Threads that work for a query.
+const MAX_READERS: usize = 8;
+
+/// Does a task for each item of a query, on several threads, and puts together what they give, in no order.
+pub(crate) fn gather<T: Sync, R: Send>(
+    items: &[T],
+    task: impl Fn(&T) -> Result<Vec<R>, Fault> + Sync,
+) -> Result<Vec<R>, Fault> {
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<R>, Fault> {
+        let mut found = Vec::new();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            found.extend(task(item)?);
+        }
+        Ok(found)
+    };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = cores.min(MAX_READERS).min(items.len());
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut found = work()?;
+        for other in others {
+            found.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(found)
+    })
+}
+
 /// Makes this thread, and those it starts, less urgent.
 pub(crate) fn lower_priority() {
     // On Linux this is about the calling thread alone.

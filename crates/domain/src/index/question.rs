@@ -1,5 +1,8 @@
 //! Questions to a code index, and what it finds for them.
 
+use std::sync::Arc;
+
+use crate::PastChange;
 use crate::index::{CodeFinding, CodeIndex, CodeQuery, IndexError, QueryKind};
 use crate::turn::RetrievalStage;
 
@@ -10,6 +13,8 @@ pub struct CodeQuestion {
     pub text: String,
     /// What is known of whoever asks.
     pub context: CodeContext,
+    /// What was changed before, the latest first: files that were changed for the same words are likely meant again.
+    pub history: Arc<[PastChange]>,
     /// At most so many findings.
     pub limit: usize,
     /// At most about so many tokens of code.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loggia_domain::{BoxFuture, Commit, Merge, Repository, RepositoryError, Standing};
+use loggia_domain::{BoxFuture, Commit, Merge, PastChange, Repository, RepositoryError, Standing};
 
 use crate::parts::RepositoryFinder;
 
@@ -77,7 +77,7 @@ impl Repository for NoRepository {
         self.none()
     }
 
-    fn lately(&self, _: usize) -> BoxFuture<'_, Result<Vec<String>, RepositoryError>> {
+    fn lately(&self, _: usize) -> BoxFuture<'_, Result<Vec<PastChange>, RepositoryError>> {
         self.none()
     }
 

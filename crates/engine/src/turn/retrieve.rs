@@ -1,9 +1,11 @@
 //! Looking for code that belongs to an instruction, before the model is first asked.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    Aim, CodeContext, CodeFinding, CodeQuestion, EventBody, IndexState, Instruction, Purpose, StageCount,
+    Aim, CodeContext, CodeFinding, CodeQuestion, EventBody, IndexState, Instruction, PastChange, Purpose,
+    StageCount,
 };
 use tokio::time::Instant;
 
@@ -15,6 +17,9 @@ const FINDINGS: usize = 8;
 
 /// About how many tokens of code these have together: somebody pays for them, wanted or not.
 const BUDGET: usize = 4000;
+
+/// How many commits back a file counts as changed lately.
+const LATELY: usize = 10;
 
 /// How long people wait for hints before the model is asked without them.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -38,7 +43,8 @@ impl Turn {
         }
         let question = CodeQuestion {
             text: turn.instruction.text.clone(),
-            context: code_context(&turn.instruction, state, committed),
+            context: code_context(&turn.instruction, state, &committed),
+            history: committed,
             limit: FINDINGS,
             budget: BUDGET,
         };
@@ -62,25 +68,25 @@ impl Turn {
         Ok(found.findings)
     }
 
-    /// Files that the last commits changed.
-    async fn committed(&self) -> Vec<String> {
+    /// What the last commits changed.
+    async fn committed(&self) -> Arc<[PastChange]> {
         let repository = (self.shared.parts.repositories)(&self.workspace.workspace().root);
-        self.workspace.commits().files(&self.shared, repository).await
+        self.workspace.commits().lately(&self.shared, repository).await
     }
 }
 
 /// Which files matter: what the client said of its surroundings, what this session changed, and the last commits.
-fn code_context(instruction: &Instruction, state: &State, committed: Vec<String>) -> CodeContext {
+fn code_context(instruction: &Instruction, state: &State, committed: &[PastChange]) -> CodeContext {
     let mut context = instruction.nearby.clone();
     let aimed = instruction.aim.iter().flat_map(|aim| aim.files.iter().map(|file| file.path.clone()));
     context.mentions.extend(aimed);
     context.recent.splice(0..0, state.lately.iter().map(ToString::to_string));
-    for path in committed {
+    for path in committed.iter().take(LATELY).flat_map(|change| &change.files) {
         if context.recent.len() >= CodeContext::MAX_EACH {
             break;
         }
-        if !context.recent.contains(&path) {
-            context.recent.push(path);
+        if !context.recent.contains(path) {
+            context.recent.push(path.clone());
         }
     }
     context

@@ -1,4 +1,4 @@
-//! Which files the last commits changed: a hint for looking in the index.
+//! What the last commits changed: a hint for looking in the index.
 //!
 //! Git takes some ten milliseconds, which no turn should wait for: what was known a moment ago is told, and git is asked
 //! again beside the turn. Only the first turn in a workspace waits, and not long. Where there is no repository, nothing is known.
@@ -6,13 +6,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use loggia_domain::{CodeContext, Repository, RepositoryError};
+use loggia_domain::{PastChange, Repository, RepositoryError};
 use tokio::time::Instant;
 
 use crate::engine::Shared;
 
-/// How many commits back a file counts as changed lately.
-const COMMITS: usize = 10;
+/// How many commits are known: what was changed for the same words is rarely farther back, and git tells so many in some
+/// ten milliseconds.
+const COMMITS: usize = 500;
 
 /// How long git may take: a hint of a hint is not waited for, and neither is it by an engine that ends.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -27,14 +28,14 @@ pub(crate) struct Commits(Arc<Mutex<Known>>);
 #[derive(Debug, Default)]
 struct Known {
     /// The latest first.
-    files: Vec<String>,
+    changes: Arc<[PastChange]>,
     /// When git was last asked.
     asked: Option<Instant>,
 }
 
 impl Commits {
-    /// Files that the last commits changed, as far as that is known by now.
-    pub(crate) async fn files(&self, shared: &Shared, repository: Arc<dyn Repository>) -> Vec<String> {
+    /// What the last commits changed, as far as that is known by now.
+    pub(crate) async fn lately(&self, shared: &Shared, repository: Arc<dyn Repository>) -> Arc<[PastChange]> {
         let asked = {
             let mut known = lock(&self.0);
             let asked = known.asked;
@@ -51,18 +52,15 @@ impl Commits {
         if let Some(asking) = asked {
             drop(asking.await);
         }
-        lock(&self.0).files.clone()
+        Arc::clone(&lock(&self.0).changes)
     }
 }
 
 /// Asks git, and keeps what it says.
 async fn ask(repository: Arc<dyn Repository>, known: Arc<Mutex<Known>>) {
     match tokio::time::timeout(PATIENCE, repository.lately(COMMITS)).await {
-        Ok(Ok(mut files)) => {
-            files.truncate(CodeContext::MAX_EACH);
-            lock(&known).files = files;
-        }
-        Ok(Err(RepositoryError::NoRepository(_))) => lock(&known).files.clear(),
+        Ok(Ok(changes)) => lock(&known).changes = changes.into(),
+        Ok(Err(RepositoryError::NoRepository(_))) => lock(&known).changes = Arc::default(),
         Ok(Err(error)) => tracing::debug!(%error, "no commits to learn from"),
         Err(_) => tracing::debug!("git took too long to tell the last commits"),
     }

@@ -1,4 +1,4 @@
-//! Which files the last commits changed.
+//! What the last commits changed.
 
 use loggia_domain::{Repository, RepositoryError};
 
@@ -6,11 +6,13 @@ use crate::support::Scene;
 
 async fn lately(scene: &Scene, directory: &str, commits: usize) -> String {
     let repository = scene.repository_at(&scene.repo.join(directory));
-    repository.lately(commits).await.unwrap().join(" ")
+    let changes = repository.lately(commits).await.unwrap();
+    let shown = changes.iter().map(|change| format!("{}: {}", change.subject, change.files.join(" ")));
+    shown.collect::<Vec<_>>().join("; ")
 }
 
 #[tokio::test]
-async fn the_files_of_the_last_commits_are_told_the_latest_first_and_each_once() {
+async fn what_the_last_commits_changed_is_told_the_latest_first() {
     let scene = Scene::new();
     scene.write("src/b.txt", "b\n");
     scene.commit("Second");
@@ -23,10 +25,11 @@ async fn the_files_of_the_last_commits_are_told_the_latest_first_and_each_once()
     scene.commit("Fourth");
     // What is not committed is nobody's news.
     scene.write("new.txt", "n\n");
-    assert_eq!(lately(&scene, "", 1).await, "src/b.txt src/é ü.txt");
-    assert_eq!(lately(&scene, "", 10).await, "src/b.txt src/é ü.txt a.txt src/gone.txt");
+    assert_eq!(lately(&scene, "", 1).await, "Fourth: src/b.txt src/é ü.txt");
+    let before = "Third: a.txt src/gone.txt; Second: src/b.txt; First: a.txt";
+    assert_eq!(lately(&scene, "", 10).await, format!("Fourth: src/b.txt src/é ü.txt; {before}"));
     // As whoever works in a part of it names them.
-    assert_eq!(lately(&scene, "src", 10).await, "b.txt é ü.txt gone.txt");
+    assert_eq!(lately(&scene, "src", 10).await, "Fourth: b.txt é ü.txt; Third: gone.txt; Second: b.txt");
 }
 
 #[tokio::test]
@@ -41,7 +44,7 @@ async fn merges_and_commits_of_very_many_files_do_not_count() {
     }
     scene.commit("Many");
     scene.git(&["merge", "-q", "--no-ff", "-m", "Merged", "side"]);
-    assert_eq!(lately(&scene, "", 10).await, "side.txt a.txt");
+    assert_eq!(lately(&scene, "", 10).await, "Side: side.txt; First: a.txt");
 }
 
 #[tokio::test]

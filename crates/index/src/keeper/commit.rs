@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use loggia_domain::IndexStep;
 
-use crate::base::{Base, NameSource, Piece};
+use crate::base::{Base, Known, Piece};
 use crate::disk;
 use crate::disk::catalogue::Catalogue;
 use crate::disk::packs::PackWriter;
@@ -72,17 +72,12 @@ impl Keeper {
         writer.commit(&write_catalogue(build, &catalogue)?)?;
         if self.snapshot.is_none() {
             // Nobody can search yet: words are better than nothing.
-            let base = Base::open(
-                build,
-                Arc::clone(&text),
-                catalogue.clone(),
-                NameSource::Known(Vec::new(), Vec::new()),
-            )?;
+            let base = Base::open(build, Arc::clone(&text), catalogue.clone(), Known::default())?;
             disk::make_current(directory, build)?;
             self.see(Snapshot::of(base));
         }
         let again = self.finish_symbols(build, &text, &mut catalogue)?;
-        let base = Base::open(build, text, catalogue, NameSource::Packs)?;
+        let base = Base::open(build, text, catalogue, Known::default())?;
         disk::make_current(directory, build)?;
         self.see(Snapshot::of(base));
         self.settle_at = None;
@@ -152,9 +147,8 @@ impl Keeper {
             writer.commit(&name)?;
             sweep(&build, &name, &catalogue)?;
         }
-        let is_small = survey.read.is_empty() && again.is_empty();
-        let names = if is_small { known_names(&snapshot, &catalogue) } else { NameSource::Packs };
-        let base = Base::open(&build, Arc::clone(&snapshot.base.text), catalogue, names)?;
+        let known = known(&snapshot, &catalogue);
+        let base = Base::open(&build, Arc::clone(&snapshot.base.text), catalogue, known)?;
         self.see(Snapshot::of(base));
         self.settle_at = None;
         self.told(self.shared.published().state, None);
@@ -245,29 +239,33 @@ fn repack(base: &Base, entries: &mut [Entry], pack: &mut PackWriter) -> Result<(
     Ok(())
 }
 
-/// The names of a state that was made without reading a file.
-fn known_names<'s>(snapshot: &'s Snapshot, catalogue: &Catalogue) -> NameSource<'s> {
+/// What a snapshot knows of the files of the state that comes after it.
+fn known<'s>(snapshot: &'s Snapshot, catalogue: &Catalogue) -> Known<'s> {
     let numbers: HashMap<u64, u32> =
         (0..).zip(&catalogue.entries).map(|(file, entry)| (entry.key, file)).collect();
-    let number_of = |entry: &Entry| numbers.get(&entry.key).copied();
-    let old = snapshot.base.names.each().filter_map(|(name, defined)| {
-        let file = number_of(&snapshot.base.entries()[defined.file as usize])?;
+    let base = &snapshot.base;
+    // By number in the old state: the number in the new one of a file whose symbols are known.
+    let of_base = |entry: &Entry| entry.facts.and_then(|_| numbers.get(&entry.key).copied());
+    let moved: Vec<Option<u32>> = base.entries().iter().map(of_base).collect();
+    let kept = base.entries().iter().zip(&moved).filter(|(_, number)| number.is_some());
+    let mut known = Known { files: kept.map(|(entry, _)| entry.key).collect(), ..Known::default() };
+    known.names.extend(base.names.each().filter_map(|(name, defined)| {
+        let file = moved[defined.file as usize]?;
         Some((name, Defined { file, ..defined }))
-    });
-    let mut names: Vec<(&str, Defined)> = old.collect();
-    let old = snapshot.base.chunks.iter().filter_map(|piece| {
-        let file = number_of(&snapshot.base.entries()[piece.file as usize])?;
+    }));
+    known.chunks.extend(base.chunks.iter().filter_map(|piece| {
+        let file = moved[piece.file as usize]?;
         Some(Piece { file, ..*piece })
-    });
-    let mut chunks: Vec<Piece> = old.collect();
+    }));
     for (_, changed) in snapshot.changes() {
-        let Some(file) = number_of(&changed.entry) else { continue };
+        let Some(&file) = numbers.get(&changed.entry.key) else { continue };
+        known.files.insert(changed.entry.key);
         let symbols = (0..).zip(&changed.facts.symbols);
-        names.extend(
+        known.names.extend(
             symbols.map(|(place, symbol)| (&*symbol.name, Defined { file, place, kind: symbol.kind })),
         );
         let pieces = (0..).zip(&changed.facts.chunks);
-        chunks.extend(pieces.map(|(place, chunk)| Piece { hash: chunk.hash, file, place }));
+        known.chunks.extend(pieces.map(|(place, chunk)| Piece { hash: chunk.hash, file, place }));
     }
-    NameSource::Known(names, chunks)
+    known
 }

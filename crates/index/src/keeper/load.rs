@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use loggia_domain::IndexState;
 
-use crate::base::{Base, NameSource};
+use crate::base::{Base, Known};
 use crate::disk::catalogue::Catalogue;
 use crate::disk::{self, Current, packs};
 use crate::fault::{AtFile, Fault};
@@ -69,7 +69,7 @@ fn open(directory: &Path, build: &Path) -> Result<Base, Fault> {
     let damaged = || Fault::Damaged { path: build.to_owned() };
     let name = text.payload()?.filter(|name| name.starts_with(CATALOGUE)).ok_or_else(damaged)?;
     let catalogue = Catalogue::read(&build.join(&name))?;
-    let base = Base::open(build, Arc::new(text), catalogue, NameSource::Packs)?;
+    let base = Base::open(build, Arc::new(text), catalogue, Known::default())?;
     disk::sweep(directory, Some(build))?;
     sweep(build, &name, &base.catalogue)?;
     Ok(base)

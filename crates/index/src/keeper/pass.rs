@@ -21,6 +21,9 @@ use crate::survey;
 use crate::text::{FileWords, TextWriter};
 use crate::workers;
 
+/// The hash of no content.
+const UNKNOWN: u128 = 0;
+
 /// What became of a file that was read for the delta.
 pub(super) enum Read {
     Changed(Box<DeltaFile>),
@@ -165,7 +168,9 @@ impl Keeper {
                     entry.facts = Some(lock(pack).append(&found)?);
                 }
                 None => {
-                    // It is as good as a file without symbols, until its change is taken in.
+                    // It is as good as a file without symbols, until its change is taken in; also if it is by then
+                    // what it was, as after a file was written anew.
+                    (entry.hash, entry.stamp) = (UNKNOWN, None);
                     entry.facts = Some(lock(pack).append(&facts::encode(&facts::Facts::default()))?);
                     lock(&changed).push(path);
                 }

@@ -4,7 +4,7 @@
 //! rest. How much each counts is in [`Tuning`]. The scores of words are brought to the scale of the best one first, so
 //! that the other signs mean the same in every question.
 
-use loggia_domain::CodeContext;
+use loggia_domain::{CodeContext, CodeQuestion};
 
 use crate::chunks::Chunk;
 use crate::entry::Entry;
@@ -80,7 +80,7 @@ impl Search<'_> {
     pub(crate) fn ranked(
         &self,
         parsed: &Parsed,
-        context: &CodeContext,
+        question: &CodeQuestion,
         tuning: &Tuning,
         similar: &[Similar],
     ) -> Result<Ranking, Fault> {
@@ -88,7 +88,8 @@ impl Search<'_> {
             Weights { fields: tuning.fields, lengths: tuning.lengths, saturation: tuning.saturation };
         let mut scores = rank::rank(self.snapshot, &parsed.wanted, &weights)?;
         self.add_names(&mut scores, parsed, tuning);
-        self.add_context(&mut scores, parsed, context, tuning);
+        self.add_history(&mut scores, parsed, &question.history, tuning.history);
+        self.add_context(&mut scores, parsed, &question.context, tuning);
         let factors = Factors::new(parsed, tuning);
         for (file, entry) in self.snapshot.entries() {
             let score = &mut scores.files[file as usize];

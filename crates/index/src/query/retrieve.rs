@@ -3,6 +3,7 @@
 //! The best pieces of the best files, without those that say what another one said. Every stage tells how much it found.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use loggia_domain::{
     CodeContext, CodeFinding, CodeQuery, CodeQuestion, Definition, IndexError, RetrievalStage, Retrieved,
@@ -46,8 +47,7 @@ impl Search<'_> {
         similar: Option<&[Similar]>,
     ) -> Result<Retrieved, IndexError> {
         let parsed = question::parse(&question.text, tuning.forms);
-        let ranked =
-            self.ranked(&parsed, &question.context, tuning, similar.unwrap_or(&[])).map_err(unavailable)?;
+        let ranked = self.ranked(&parsed, question, tuning, similar.unwrap_or(&[])).map_err(unavailable)?;
         self.check()?;
         let mut retrieved = self.pack(&ranked.files, question)?;
         retrieved.stages = stages(&ranked, similar);
@@ -64,17 +64,17 @@ impl Search<'_> {
     ) -> Result<Vec<CodeFinding>, IndexError> {
         let tuning = Tuning::default();
         let parsed = question::parse(text, tuning.forms);
-        let mut ranked =
-            self.ranked(&parsed, &CodeContext::default(), &tuning, similar).map_err(unavailable)?;
-        ranked.files.retain(|ranked| {
-            self.snapshot.entry(ranked.file).is_some_and(|entry| filter.is_wanted(&entry.path))
-        });
         let question = CodeQuestion {
             text: text.to_owned(),
             context: CodeContext::default(),
+            history: Arc::default(),
             limit,
             budget: usize::MAX,
         };
+        let mut ranked = self.ranked(&parsed, &question, &tuning, similar).map_err(unavailable)?;
+        ranked.files.retain(|ranked| {
+            self.snapshot.entry(ranked.file).is_some_and(|entry| filter.is_wanted(&entry.path))
+        });
         Ok(self.pack(&ranked.files, &question)?.findings)
     }
 
@@ -258,7 +258,7 @@ impl Search<'_> {
     ) -> Result<Vec<(u32, Chunk)>, IndexError> {
         let tuning = Tuning::default();
         let parsed = question::parse(&question.text, tuning.forms);
-        let ranked = self.ranked(&parsed, &question.context, &tuning, &[]).map_err(unavailable)?;
+        let ranked = self.ranked(&parsed, question, &tuning, &[]).map_err(unavailable)?;
         let mut pieces = Vec::new();
         for ranked in ranked.files.iter().take(files) {
             let Some(close) = &ranked.close else { continue };
@@ -300,7 +300,7 @@ impl Search<'_> {
                 return Ok(paths);
             }
             Way::Fused => {
-                let ranked = self.ranked(&parsed, &question.context, tuning, similar).map_err(unavailable)?;
+                let ranked = self.ranked(&parsed, question, tuning, similar).map_err(unavailable)?;
                 let entries = ranked.files.iter().filter_map(|ranked| self.snapshot.entry(ranked.file));
                 return Ok(entries.take(question.limit).map(|entry| entry.path.to_string()).collect());
             }

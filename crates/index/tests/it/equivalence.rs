@@ -1,5 +1,6 @@
 //! After any sequence of edits, an index that was kept up to date answers exactly as one that is built anew.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
@@ -158,7 +159,13 @@ async fn answers(index: &FileIndex) -> Vec<String> {
         all.push(findings(&index.search(text(query)).await.unwrap()));
         all.push(findings(&index.search(symbols(query)).await.unwrap()));
         let context = CodeContext { recent: vec!["a.rs".to_owned()], ..CodeContext::default() };
-        let question = CodeQuestion { text: query.to_owned(), context, limit: 10, budget: 2000 };
+        let question = CodeQuestion {
+            text: query.to_owned(),
+            context,
+            history: Arc::default(),
+            limit: 10,
+            budget: 2000,
+        };
         let retrieved = index.retrieve(question).await.unwrap();
         all.push(format!("{} {:?}", findings(&retrieved.findings), retrieved.stages));
     }

@@ -1,5 +1,7 @@
 //! Questions: what is found, who asks, what fits into a budget.
 
+use std::sync::Arc;
+
 use loggia_domain::{CodeContext, CodeIndex, CodeQuery, CodeQuestion, QueryKind, RetrievalStage, Retrieved};
 use loggia_index::FileIndex;
 
@@ -30,7 +32,8 @@ fn house() -> House {
 
 async fn ask(index: &FileIndex, text: &str, change: impl FnOnce(&mut CodeQuestion)) -> Retrieved {
     let context = CodeContext::default();
-    let mut question = CodeQuestion { text: text.to_owned(), context, limit: 8, budget: 4000 };
+    let mut question =
+        CodeQuestion { text: text.to_owned(), context, history: Arc::default(), limit: 8, budget: 4000 };
     change(&mut question);
     index.retrieve(question).await.unwrap()
 }

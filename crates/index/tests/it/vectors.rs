@@ -83,8 +83,13 @@ async fn pieces_are_found_by_what_they_mean() {
     let found = index.search(CodeQuery::new("vehicle", QueryKind::Vectors, 1)).await.unwrap();
     assert_eq!(shown(&found), "a.rs:1-2 drive");
     // No word of the question is in the file.
-    let question =
-        CodeQuestion { text: "stream".to_owned(), context: CodeContext::default(), limit: 1, budget: 1000 };
+    let question = CodeQuestion {
+        text: "stream".to_owned(),
+        context: CodeContext::default(),
+        history: Arc::default(),
+        limit: 1,
+        budget: 1000,
+    };
     let retrieved = index.retrieve(question).await.unwrap();
     assert_eq!(shown(&retrieved.findings), "c.rs:1-2 swim");
     assert!(meanings.batches.lock().unwrap().iter().all(|batch| batch.len() <= 8));
