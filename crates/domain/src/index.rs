@@ -185,6 +185,10 @@ pub struct IndexStatus {
 pub struct IndexDetails {
     /// The build under way.
     pub progress: Option<IndexProgress>,
+    /// Whether builds and the making of vectors are held up.
+    pub is_paused: bool,
+    /// Whether the last build was ended before its time.
+    pub was_cancelled: bool,
     /// How many files are left out.
     pub skipped: u64,
     /// What people should know, such as that an index of an older version is being rebuilt.

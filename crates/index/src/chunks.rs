@@ -59,7 +59,11 @@ pub(crate) fn chunks(path: &str, text: &str, facts: &Facts) -> Vec<Chunk> {
         .symbols
         .iter()
         .filter(|symbol| is_border(symbol.kind))
-        .map(|symbol| with_comment(&lines, symbol.start_line))
+        .scan(0, |before, symbol| {
+            let start = with_comment(&lines, *before, symbol.start_line);
+            *before = symbol.start_line;
+            Some(start)
+        })
         .filter(|start| *start <= count)
         .collect();
     starts.push(1);
@@ -116,10 +120,11 @@ const fn is_border(kind: SymbolKind) -> bool {
     )
 }
 
-/// The line where the comment and the attributes above a definition begin.
-fn with_comment(lines: &[&str], start: u32) -> u32 {
+/// The line where the comment and the attributes above a definition begin: after the line where the definition before it
+/// does, so that no line is looked at twice.
+fn with_comment(lines: &[&str], before: u32, start: u32) -> u32 {
     let mut start = start;
-    while start > 1 {
+    while start > before + 1 {
         let above = lines.get(start as usize - 2).map_or("", |line| line.trim_start());
         let belongs = ["//", "#", "/*", "*", "@", "--", "\"\"\""].iter().any(|sign| above.starts_with(sign));
         if !belongs {
@@ -169,6 +174,16 @@ mod tests {
             .iter()
             .map(|chunk| (chunk.start_line, chunk.end_line, name(chunk)))
             .collect()
+    }
+
+    #[test]
+    fn a_comment_begins_after_the_definition_before_it() {
+        // What looks like a comment may be a definition, in a language where `#` begins one.
+        let lines = ["#define A 1", "#define B 2", "// Of C.", "#define C 3"];
+        assert_eq!(with_comment(&lines, 0, 1), 1);
+        assert_eq!(with_comment(&lines, 1, 2), 2);
+        assert_eq!(with_comment(&lines, 2, 4), 3);
+        assert_eq!(with_comment(&lines, 4, 4), 4);
     }
 
     #[cfg(feature = "rust")]

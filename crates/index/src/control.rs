@@ -1,7 +1,8 @@
 //! Holding a build up, ending it, and telling how far it is.
 //!
 //! Knows numbers and flags; shared by whoever builds and whoever asks. Workers ask it before each file, so a build stops
-//! within the time of one.
+//! within the time of one. What people wish is about builds and the making of vectors: that single files changed is taken
+//! in whatever they wish, and only the end of the index ends it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,47 +18,93 @@ pub(crate) struct Control {
     wish: Mutex<Wish>,
     changed: Condvar,
     step: Mutex<Option<(IndexStep, Instant, u64)>>,
+    /// Files done in this step.
     done: AtomicU64,
+    /// Files done, and all, in the last step that had some: also when the build is over.
+    last: Mutex<(u64, u64)>,
     /// So that workers need no lock while nobody wishes anything.
     is_asked: AtomicBool,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Wish {
+    is_building: bool,
     is_paused: bool,
     is_cancelled: bool,
+    is_closing: bool,
+}
+
+impl Wish {
+    /// Whether whoever works has to look closer.
+    const fn is_asked(self) -> bool {
+        self.is_closing || self.is_building && (self.is_paused || self.is_cancelled)
+    }
 }
 
 impl Control {
-    /// Takes a wish.
+    /// Takes a wish. A build that is not under way cannot be ended.
     pub(crate) fn wish(&self, control: IndexControl) {
-        let mut wish = lock(&self.wish);
-        match control {
+        self.change(|wish| match control {
             IndexControl::Pause => wish.is_paused = true,
             IndexControl::Resume => wish.is_paused = false,
-            IndexControl::Cancel => *wish = Wish { is_paused: false, is_cancelled: true },
-        }
-        self.is_asked.store(wish.is_paused || wish.is_cancelled, Ordering::Relaxed);
+            IndexControl::Cancel if wish.is_building => (wish.is_paused, wish.is_cancelled) = (false, true),
+            IndexControl::Cancel => {}
+        });
+    }
+
+    /// Whether builds and the making of vectors are held up.
+    pub(crate) fn is_paused(&self) -> bool {
+        lock(&self.wish).is_paused
+    }
+
+    /// A build begins: what was wished of the last one is over, but a pause is not.
+    pub(crate) fn begin(&self) {
+        self.change(|wish| (wish.is_building, wish.is_cancelled) = (true, false));
+        *lock(&self.last) = (0, 0);
+        self.step(IndexStep::Walking, 0);
+    }
+
+    /// It is over.
+    pub(crate) fn end(&self) {
+        self.change(|wish| (wish.is_building, wish.is_cancelled) = (false, false));
+        self.count();
+        *lock(&self.step) = None;
+    }
+
+    /// All work is to end.
+    pub(crate) fn close(&self) {
+        self.change(|wish| wish.is_closing = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Wish)) {
+        let mut wish = lock(&self.wish);
+        change(&mut wish);
+        self.is_asked.store(wish.is_asked(), Ordering::Relaxed);
         self.changed.notify_all();
     }
 
-    /// A new build begins: what was wished of the last one is over, but a pause is not.
-    pub(crate) fn begin(&self) {
-        let mut wish = lock(&self.wish);
-        wish.is_cancelled = false;
-        self.is_asked.store(wish.is_paused, Ordering::Relaxed);
-    }
-
-    /// Begins a step of so many files.
+    /// Begins a step of so many files. Outside of a build nobody is told.
     pub(crate) fn step(&self, step: IndexStep, total: u64) {
-        self.done.store(0, Ordering::Relaxed);
-        *lock(&self.step) = Some((step, Instant::now(), total));
+        if lock(&self.wish).is_building {
+            self.count();
+            self.done.store(0, Ordering::Relaxed);
+            *lock(&self.step) = Some((step, Instant::now(), total));
+        }
     }
 
-    /// Nothing is under way any more.
-    pub(crate) fn end(&self) {
-        *lock(&self.step) = None;
-        self.done.store(0, Ordering::Relaxed);
+    /// Keeps what was done in the step that is over.
+    fn count(&self) {
+        if let Some((_, _, total)) = *lock(&self.step)
+            && total > 0
+        {
+            *lock(&self.last) = (self.done.load(Ordering::Relaxed), total);
+        }
+    }
+
+    /// Files done by the running build or the last one, and all it had to do, in its last step that had some.
+    pub(crate) fn done(&self) -> (u64, u64) {
+        let running = self.progress().filter(|progress| progress.total > 0);
+        running.map_or_else(|| *lock(&self.last), |progress| (progress.done, progress.total))
     }
 
     /// One file is done. Waits while the build is held up.
@@ -72,10 +119,24 @@ impl Control {
             return Ok(());
         }
         let mut wish = lock(&self.wish);
-        while wish.is_paused && !wish.is_cancelled {
+        loop {
+            if wish.is_closing || wish.is_building && wish.is_cancelled {
+                return Err(Fault::Cancelled);
+            }
+            if !(wish.is_building && wish.is_paused) {
+                return Ok(());
+            }
             wish = self.changed.wait(wish).unwrap_or_else(PoisonError::into_inner);
         }
-        if wish.is_cancelled { Err(Fault::Cancelled) } else { Ok(()) }
+    }
+
+    /// Waits while the making of vectors is held up.
+    pub(crate) fn check_making(&self) -> Result<(), Fault> {
+        let mut wish = lock(&self.wish);
+        while wish.is_paused && !wish.is_closing {
+            wish = self.changed.wait(wish).unwrap_or_else(PoisonError::into_inner);
+        }
+        if wish.is_closing { Err(Fault::Cancelled) } else { Ok(()) }
     }
 
     /// How far the build is.
@@ -91,7 +152,7 @@ impl Control {
             total,
             per_second,
             seconds_left: (per_second > 0.0).then(|| left / per_second),
-            is_paused: lock(&self.wish).is_paused,
+            is_paused: self.is_paused(),
         })
     }
 }

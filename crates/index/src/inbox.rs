@@ -31,8 +31,12 @@ pub(crate) enum Task {
         how: IndexBuild,
         answers: Vec<BuildAnswer>,
     },
+    /// The whole tree is to be looked at, for changes that nobody told one by one.
+    LookAgain {
+        answers: Vec<ChangeAnswer>,
+    },
     /// The time that was waited until has come.
-    Settled,
+    Due,
     Stop,
 }
 
@@ -49,19 +53,30 @@ struct Waiting {
     change_answers: Vec<ChangeAnswer>,
     build: Option<IndexBuild>,
     build_answers: Vec<BuildAnswer>,
-    /// Whether a build is under way, which newcomers join.
-    running: Option<IndexBuild>,
+    /// What is under way and takes its time.
+    running: Option<Running>,
+    /// Whether files may have changed that nobody named, since the running build looked at them or at all.
+    look_again: bool,
     stop: bool,
 }
 
+/// What is under way.
+#[derive(Debug, Clone, Copy)]
+enum Running {
+    /// A build, which newcomers join.
+    Build(IndexBuild),
+    /// A look at the tree, which leaves what a build was to do undone.
+    Looking,
+}
+
 impl Inbox {
-    /// Adds changed paths. The answer comes when they can be searched; while a build runs, at once.
+    /// Adds changed paths. The answer comes when they can be searched; while the whole tree is worked on, at once.
     pub(crate) fn changed(&self, paths: Vec<String>) -> oneshot::Receiver<()> {
         let (answer, answered) = oneshot::channel();
         let mut waiting = lock(&self.waiting);
         if waiting.paths.len() + paths.len() > MAX_PATHS {
             waiting.paths.clear();
-            waiting.build.get_or_insert(IndexBuild::Refresh);
+            waiting.look_again = true;
         } else {
             waiting.paths.extend(paths);
         }
@@ -73,15 +88,38 @@ impl Inbox {
         answered
     }
 
-    /// Asks for a build. One that runs, or waits, and does at least as much is joined.
+    /// Asks for a build. One that runs, or waits, and does at least as much is joined; since one that runs may have looked
+    /// at the files already, they are looked at once more after it.
     pub(crate) fn build(&self, how: IndexBuild, answer: BuildAnswer) {
         let mut waiting = lock(&self.waiting);
-        let does = |other: Option<IndexBuild>| other == Some(IndexBuild::Rebuild) || other == Some(how);
-        if !does(waiting.running) && !does(waiting.build) {
+        let does = |other: IndexBuild| other == IndexBuild::Rebuild || other == how;
+        if matches!(waiting.running, Some(Running::Build(running)) if does(running)) {
+            waiting.look_again = true;
+        } else if !waiting.build.is_some_and(does) {
             waiting.build = Some(how);
         }
         waiting.build_answers.push(answer);
         self.bell.notify_all();
+    }
+
+    /// Says that files may have changed that nobody can name. A build that runs does not answer for that.
+    pub(crate) fn look_again(&self) {
+        lock(&self.waiting).look_again = true;
+        self.bell.notify_all();
+    }
+
+    /// The whole tree is being looked at.
+    pub(crate) fn looking(&self) {
+        lock(&self.waiting).running = Some(Running::Looking);
+    }
+
+    /// Forgets a build that has not begun. Whoever waits for it is told.
+    pub(crate) fn cancel(&self) {
+        let mut waiting = lock(&self.waiting);
+        if waiting.build.take().is_some() {
+            // Whoever asked may have gone.
+            waiting.build_answers.drain(..).for_each(|answer| drop(answer.send(Err(IndexError::Cancelled))));
+        }
     }
 
     /// Asks for the end.
@@ -95,7 +133,7 @@ impl Inbox {
         lock(&self.waiting).stop
     }
 
-    /// Whoever joined the build that was running.
+    /// What was running is over. Gives whoever joined it.
     pub(crate) fn built(&self) -> Vec<BuildAnswer> {
         let mut waiting = lock(&self.waiting);
         waiting.running = None;
@@ -111,9 +149,15 @@ impl Inbox {
                 return Task::Stop;
             }
             if let Some(how) = waiting.build.take() {
-                waiting.running = Some(how);
+                waiting.running = Some(Running::Build(how));
                 let answers = std::mem::take(&mut waiting.build_answers);
                 return Task::Build { how, answers };
+            }
+            if waiting.look_again {
+                // Who named a file is answered for with it.
+                waiting.look_again = false;
+                waiting.paths.clear();
+                return Task::LookAgain { answers: std::mem::take(&mut waiting.change_answers) };
             }
             if !waiting.paths.is_empty() || !waiting.change_answers.is_empty() {
                 let paths = std::mem::take(&mut waiting.paths);
@@ -121,7 +165,7 @@ impl Inbox {
             }
             waiting = match until.map(|until| until.saturating_duration_since(Instant::now())) {
                 None => self.bell.wait(waiting).unwrap_or_else(PoisonError::into_inner),
-                Some(rest) if rest.is_zero() => return Task::Settled,
+                Some(rest) if rest.is_zero() => return Task::Due,
                 Some(rest) => self.bell.wait_timeout(waiting, rest).unwrap_or_else(PoisonError::into_inner).0,
             };
         }

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use loggia_domain::{
     BoxFuture, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, CodeReference, Embedder, IndexBuild,
-    IndexControl, IndexDetails, IndexError, IndexState, IndexStatus, QueryKind, ReferenceQuery, Retrieved,
-    SkippedFile,
+    IndexControl, IndexDetails, IndexError, IndexStatus, QueryKind, ReferenceQuery, Retrieved, SkippedFile,
 };
 use tokio::sync::oneshot;
 
@@ -191,7 +190,7 @@ impl Drop for StopOnDrop {
 
 impl Drop for FileIndex {
     fn drop(&mut self) {
-        self.shared.control.wish(IndexControl::Cancel);
+        self.shared.control.close();
         self.shared.inbox.stop();
         self.shared.vectors.get().into_iter().for_each(Vectors::stop);
         if lock(&self.embedding).take().is_some_and(|embedding| embedding.join().is_err()) {
@@ -245,8 +244,10 @@ impl CodeIndex for FileIndex {
         Box::pin(self.look(move |search, _| search.references(&query)))
     }
 
-    fn retrieve(&self, question: CodeQuestion) -> BoxFuture<'_, Result<Retrieved, IndexError>> {
+    fn retrieve(&self, mut question: CodeQuestion) -> BoxFuture<'_, Result<Retrieved, IndexError>> {
         Box::pin(async move {
+            // A page that was pasted is no less a question: its beginning says what it is about.
+            question.text.truncate(question.text.floor_char_boundary(query::MAX_QUERY));
             query::checked(&CodeQuery::new(question.text.as_str(), QueryKind::Fused, question.limit))?;
             let vector = self.vector(&question.text).await;
             self.look(move |search, vectors| {
@@ -266,8 +267,11 @@ impl CodeIndex for FileIndex {
         let vectors = self.shared.vectors.get();
         published.notes.extend(vectors.and_then(Vectors::failure));
         published.notes.extend(lock(&self.shared.no_vectors).clone());
+        published.notes.extend(lock(&self.shared.not_heard).clone());
         IndexDetails {
             progress: self.shared.control.progress(),
+            is_paused: self.shared.control.is_paused(),
+            was_cancelled: published.was_cancelled,
             skipped: published.snapshot.map_or(0, |snapshot| snapshot.skipped().len() as u64),
             notes: published.notes,
             vectors: vectors.map(Vectors::count),
@@ -284,6 +288,9 @@ impl CodeIndex for FileIndex {
 
     fn control(&self, control: IndexControl) {
         self.shared.control.wish(control);
+        if control == IndexControl::Cancel {
+            self.shared.inbox.cancel();
+        }
     }
 }
 
@@ -291,15 +298,15 @@ impl Shared {
     /// How the index is.
     pub(crate) fn status(&self) -> IndexStatus {
         let published = self.published();
-        let progress = self.control.progress();
+        let (done, total) = self.control.done();
         let mut status = IndexStatus {
             state: published.state,
             files: 0,
             symbols: 0,
             chunks: 0,
             bytes: published.bytes,
-            done: progress.map_or(0, |progress| progress.done),
-            total: progress.map_or(0, |progress| progress.total),
+            done,
+            total,
             last_error: published.last_error,
         };
         if let Some(snapshot) = &published.snapshot {
@@ -308,9 +315,6 @@ impl Shared {
                 status.symbols += u64::from(entry.symbols);
                 status.chunks += u64::from(entry.chunks);
             }
-        }
-        if status.state != IndexState::Building {
-            (status.done, status.total) = (0, 0);
         }
         status
     }

@@ -64,7 +64,7 @@ impl fmt::Display for Skip {
             Self::NotUtf8 => f.write_str("it is not UTF-8"),
             Self::Minified => f.write_str("its lines are too long for a person to have written them"),
             Self::Generated => f.write_str("it says that it was generated"),
-            Self::Link => f.write_str("it is a link; what it leads to is indexed where it is"),
+            Self::Link => f.write_str("it is a link; files are indexed where they lie"),
             Self::HardLink => f.write_str("it has several hard links and may lie outside the workspace"),
             Self::Unreadable { reason } => write!(f, "it cannot be read: {reason}"),
             Self::Gone => f.write_str("it went away while it was read"),

@@ -10,15 +10,15 @@ mod pass;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use loggia_domain::{IndexBuild, IndexError, IndexState, IndexStep};
+use loggia_domain::{IndexBuild, IndexError, IndexState};
 use loggia_tree::TreePath;
 
 use crate::control::{Control, lock};
 use crate::disk::lock::Lock;
 use crate::fault::Fault;
-use crate::inbox::{Inbox, Task};
+use crate::inbox::{ChangeAnswer, Inbox, Task};
 use crate::keeper::pass::Read;
 use crate::settings::IndexSettings;
 use crate::snapshot::{Delta, Snapshot};
@@ -53,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) vectors: OnceLock<Vectors>,
     /// Why an embedder that is there is not used.
     pub(crate) no_vectors: Mutex<Option<String>>,
+    /// Why changes in some directories are not heard of.
+    pub(crate) not_heard: Mutex<Option<String>>,
     /// Files that changed by themselves and not with many others, the latest first.
     lately: Mutex<Vec<Box<str>>>,
 }
@@ -65,6 +67,8 @@ pub(crate) struct Published {
     pub(crate) last_error: Option<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) bytes: u64,
+    /// Whether the last build was ended before its time.
+    pub(crate) was_cancelled: bool,
 }
 
 impl Shared {
@@ -73,6 +77,7 @@ impl Shared {
             settings,
             vectors: OnceLock::new(),
             no_vectors: Mutex::default(),
+            not_heard: Mutex::default(),
             lately: Mutex::default(),
             control: Control::default(),
             inbox: Inbox::default(),
@@ -82,6 +87,7 @@ impl Shared {
                 last_error: None,
                 notes: Vec::new(),
                 bytes: 0,
+                was_cancelled: false,
             }),
             is_loaded: tokio::sync::watch::Sender::new(false),
         }
@@ -127,6 +133,31 @@ pub(crate) struct Keeper {
     next_key: AtomicU64,
     /// Changed files that are found by their words and not by their symbols yet.
     unfinished: Vec<TreePath>,
+    /// When the whole tree is looked at again, since something failed.
+    owed: Option<Owed>,
+}
+
+/// What a failure left to do.
+#[derive(Debug, Clone, Copy)]
+struct Owed {
+    at: Instant,
+    /// How long it was waited for this time.
+    pause: Duration,
+}
+
+/// How long after a failure it is tried again.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+
+/// How long at most, when it fails again and again: a full disk is often emptied within minutes.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
+/// Of which files a new state finds the symbols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Symbols {
+    /// Of those that changed. What a build that was ended left undone stays so.
+    OfChanged,
+    /// Of all that want them.
+    OfAll,
 }
 
 impl Keeper {
@@ -138,6 +169,7 @@ impl Keeper {
             settle_at: None,
             next_key: AtomicU64::new(1),
             unfinished: Vec::new(),
+            owed: None,
         }
     }
 
@@ -148,25 +180,30 @@ impl Keeper {
         self.shared.is_loaded.send_replace(true);
         if rebuild {
             // How it went is in the state; nobody waits for it.
-            let _ = self.build(IndexBuild::Rebuild);
+            let _ = self.build(IndexBuild::Rebuild, Symbols::OfAll);
         }
         loop {
-            match self.shared.inbox.next(self.settle_at) {
+            let owed = self.owed.map(|owed| owed.at);
+            match self.shared.inbox.next(owed.into_iter().chain(self.settle_at).min()) {
                 Task::Stop => break,
-                Task::Settled => self.settle(),
+                Task::Due if owed.is_some_and(|at| at <= Instant::now()) => self.shared.inbox.look_again(),
+                Task::Due => self.settle(),
                 Task::Build { how, answers } => {
-                    let outcome = self.build(how);
+                    let outcome = self.build(how, Symbols::OfAll);
                     let status = || self.shared.status();
                     for answer in answers.into_iter().chain(self.shared.inbox.built()) {
                         // Whoever asked may have gone.
                         let _ = answer.send(outcome.clone().map(|()| status()));
                     }
                 }
+                Task::LookAgain { answers } => self.look_again(answers),
+                Task::Changed { paths, answers } if paths.iter().any(|path| is_rules(path)) => {
+                    // What is ignored may have changed, or which branch is checked out.
+                    self.look_again(answers);
+                }
                 Task::Changed { paths, answers } => {
                     self.changed(&paths);
-                    for answer in answers {
-                        let _ = answer.send(());
-                    }
+                    answer(answers);
                     self.finish_large();
                 }
             }
@@ -174,20 +211,38 @@ impl Keeper {
         self.settle();
     }
 
+    /// Looks at the whole tree for changes that nobody named. Without a state there is nothing that could have changed.
+    fn look_again(&mut self, mut answers: Vec<ChangeAnswer>) {
+        self.shared.inbox.looking();
+        if self.shared.control.is_paused() {
+            // It is held up, and nobody is to wait for that.
+            answer(std::mem::take(&mut answers));
+        }
+        if self.snapshot.is_some() {
+            // How it went is in the state.
+            let _ = self.build(IndexBuild::Refresh, Symbols::OfChanged);
+        } else {
+            self.owed = None;
+        }
+        drop(self.shared.inbox.built());
+        answer(answers);
+    }
+
     /// Builds, and tells how it went.
-    fn build(&mut self, how: IndexBuild) -> Result<(), IndexError> {
-        self.shared.control.begin();
-        self.shared.control.step(IndexStep::Walking, 0);
+    fn build(&mut self, how: IndexBuild, symbols: Symbols) -> Result<(), IndexError> {
         let before = self.shared.published().state;
-        self.shared.publish(|published| published.state = IndexState::Building);
+        let owed = self.owed.take();
+        self.shared.control.begin();
+        self.shared
+            .publish(|published| (published.state, published.was_cancelled) = (IndexState::Building, false));
         let built = match (how, &self.snapshot) {
-            (IndexBuild::Refresh, Some(_)) => self.refresh(),
+            (IndexBuild::Refresh, Some(_)) => self.refresh(symbols),
             _ => self.rebuild(),
         };
         self.shared.control.end();
         match built {
             Ok(()) => {
-                self.told(IndexState::Ready, None);
+                self.told(self.state(), None);
                 Ok(())
             }
             Err(Fault::Cancelled) => {
@@ -197,9 +252,11 @@ impl Keeper {
                     (Some(_), _) => IndexState::Stale,
                 };
                 self.told(state, None);
+                self.shared.publish(|published| published.was_cancelled = true);
                 Err(IndexError::Cancelled)
             }
             Err(fault) => {
+                self.owe(owed);
                 let fault = fault.to_string();
                 tracing::warn!(%fault, "an index could not be built");
                 self.told(IndexState::Failed, Some(fault.clone()));
@@ -208,21 +265,30 @@ impl Keeper {
         }
     }
 
+    /// How the index is after all that was to be done went well.
+    fn state(&self) -> IndexState {
+        let is_whole =
+            self.owed.is_none() && self.snapshot.as_ref().is_some_and(|snapshot| !has_unfinished(snapshot));
+        if is_whole { IndexState::Ready } else { IndexState::Stale }
+    }
+
+    /// Something failed that must not be forgotten: the whole tree is looked at again, later each time it fails.
+    fn owe(&mut self, last: Option<Owed>) {
+        let pause = last.map_or(FIRST_PAUSE, |last| (last.pause * 2).min(LONGEST_PAUSE));
+        self.owed = Some(Owed { at: Instant::now() + pause, pause });
+    }
+
     /// Looks at the whole tree and does what differs.
-    fn refresh(&mut self) -> Result<(), Fault> {
+    fn refresh(&mut self, symbols: Symbols) -> Result<(), Fault> {
         let Some(snapshot) = self.snapshot.clone() else { return self.rebuild() };
-        let control = &self.shared.control;
-        let survey = Survey::whole(&self.shared.settings.root, Some(&snapshot), control)?;
-        let unfinished =
-            snapshot.entries().any(|(file, entry)| entry.facts.is_none() && snapshot.changed(file).is_none());
-        if unfinished || snapshot.delta.files.len() + survey.len() > MAX_DELTA {
-            self.write(&survey)
-        } else {
-            let taken = self.take_in(&survey);
-            // Also after a failure: what was published without its symbols must not be written so.
-            self.finish_large();
-            taken
+        let survey = Survey::whole(&self.shared.settings.root, Some(&snapshot), &self.shared.control)?;
+        if symbols == Symbols::OfAll && has_unfinished(&snapshot) {
+            return self.write(&survey, symbols);
         }
+        let brought = self.bring(&survey);
+        // Also after a failure: what was published without its symbols must not be written so.
+        self.finish_large();
+        brought
     }
 
     /// Takes changes in, and tells if that failed.
@@ -233,24 +299,33 @@ impl Keeper {
         }
         let paths: BTreeSet<TreePath> = paths.iter().filter_map(|path| TreePath::parse(path).ok()).collect();
         if paths.iter().any(changes_rules) {
-            // What is ignored may have changed, or which branch is checked out.
-            let _ = self.build(IndexBuild::Refresh);
+            self.shared.inbox.look_again();
             return;
         }
-        self.shared.control.begin();
         let survey = Survey::of_paths(&self.shared.settings.root, &paths, &snapshot, &self.shared.control);
         let done = survey.and_then(|survey| {
             self.shared.remember_changes(&survey);
-            if snapshot.delta.files.len() + survey.len() > MAX_DELTA {
-                self.write(&survey)
-            } else {
-                self.take_in(&survey)
-            }
+            self.bring(&survey)
         });
-        self.shared.control.end();
         if let Err(fault) = done {
-            tracing::warn!(%fault, "changes could not be indexed");
-            self.told(IndexState::Stale, Some(fault.to_string()));
+            self.failed(&fault);
+        }
+    }
+
+    /// Tells that changes could not be taken in, and owes them.
+    fn failed(&mut self, fault: &Fault) {
+        tracing::warn!(%fault, "changes could not be indexed");
+        self.owe(self.owed);
+        self.told(IndexState::Stale, Some(fault.to_string()));
+    }
+
+    /// Makes what a survey found searchable: in memory, or in a new state if it is much.
+    fn bring(&mut self, survey: &Survey) -> Result<(), Fault> {
+        let in_memory = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.delta.files.len());
+        if in_memory + survey.len() > MAX_DELTA {
+            self.write(survey, Symbols::OfChanged)
+        } else {
+            self.take_in(survey)
         }
     }
 
@@ -285,9 +360,8 @@ impl Keeper {
         match self.read(&paths, None, usize::MAX) {
             Ok(read) => read.into_iter().for_each(|found| found.put_into(&mut delta, &snapshot.base)),
             Err(fault) => {
-                tracing::warn!(%fault, "symbols of changed files were not found");
                 paths.iter().for_each(|path| delta.forget(&snapshot.base, path.as_str()));
-                self.told(IndexState::Stale, Some(fault.to_string()));
+                self.failed(&fault);
             }
         }
         self.see(Snapshot { base: snapshot.base, delta: Arc::new(delta) });
@@ -300,15 +374,13 @@ impl Keeper {
         if !has_changes {
             return;
         }
-        self.shared.control.begin();
-        if let Err(fault) = self.write(&Survey::default()) {
+        if let Err(fault) = self.write(&Survey::default(), Symbols::OfChanged) {
             tracing::warn!(%fault, "changes could not be written");
             self.shared.publish(|published| published.last_error = Some(fault.to_string()));
             if !self.shared.inbox.is_stopping() {
                 self.settle_at = Some(Instant::now() + self.shared.settings.settle);
             }
         }
-        self.shared.control.end();
     }
 
     /// Makes a state the one that readers see.
@@ -328,7 +400,24 @@ impl Keeper {
     }
 }
 
-/// Whether a change of this file may change which files there are.
+/// Tells those who wait that they need not any more.
+fn answer(answers: Vec<ChangeAnswer>) {
+    for answer in answers {
+        // Whoever asked may have gone.
+        let _ = answer.send(());
+    }
+}
+
+/// Whether there are files on disk whose symbols were not looked for.
+fn has_unfinished(snapshot: &Snapshot) -> bool {
+    snapshot.entries().any(|(file, entry)| entry.facts.is_none() && snapshot.changed(file).is_none())
+}
+
+/// Whether a change at this path may change which files there are.
+pub(crate) fn is_rules(path: &str) -> bool {
+    TreePath::parse(path).is_ok_and(|path| changes_rules(&path))
+}
+
 fn changes_rules(path: &TreePath) -> bool {
     matches!(path.name(), Some(".gitignore" | ".ignore"))
         || matches!(path.as_str(), ".git/HEAD" | ".git/info/exclude")

@@ -149,7 +149,8 @@ impl Snapshot {
 
     /// The number of the file with a path.
     pub(crate) fn find(&self, path: &str) -> Option<u32> {
-        let changed = self.changes().find(|(_, file)| &*file.entry.path == path).map(|(file, _)| file);
+        let place = self.delta.files.binary_search_by(|file| (*file.entry.path).cmp(path)).ok();
+        let changed = place.and_then(|place| u32::try_from(self.base.entries().len() + place).ok());
         changed.or_else(|| self.base.find(path).filter(|file| !self.delta.removed.contains(file)))
     }
 
@@ -180,6 +181,26 @@ impl Snapshot {
         }
     }
 
+    /// Every path that is known, indexed or skipped, that is this one or lies below it; one may come twice.
+    pub(crate) fn paths_below(&self, path: &str) -> Vec<&str> {
+        let base = self.base.entries();
+        let kept =
+            |place: &usize| u32::try_from(*place).is_ok_and(|file| !self.delta.removed.contains(&file));
+        let mut found: Vec<&str> =
+            below(base, |entry| &entry.path, path).filter(kept).map(|place| &*base[place].path).collect();
+        let files = &self.delta.files;
+        found.extend(below(files, |file| &file.entry.path, path).map(|place| &*files[place].entry.path));
+        let skipped = &self.base.catalogue.skipped;
+        let stays = |path: &&str| !self.delta.skipped.contains_key(*path);
+        found.extend(
+            below(skipped, |skipped| &skipped.path, path).map(|place| &*skipped[place].path).filter(stays),
+        );
+        let is_below = |other: &str| is_below(other, path);
+        let later = self.delta.skipped.iter().filter(|(path, skipped)| skipped.is_some() && is_below(path));
+        found.extend(later.map(|(path, _)| &**path));
+        found
+    }
+
     /// The skipped files, sorted by path.
     pub(crate) fn skipped(&self) -> Vec<&Skipped> {
         let base = self.base.catalogue.skipped.iter();
@@ -188,5 +209,45 @@ impl Snapshot {
         skipped.extend(self.delta.skipped.values().flatten());
         skipped.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         skipped
+    }
+}
+
+/// Whether a path is another one or lies below it. All lie below the root, which has no name.
+fn is_below(path: &str, other: &str) -> bool {
+    other.is_empty() || path.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The places of those in a list, sorted by path, that are a path or lie below it.
+fn below<'l, T>(
+    list: &'l [T],
+    path_of: impl Fn(&T) -> &str + Copy + 'l,
+    path: &'l str,
+) -> impl Iterator<Item = usize> + 'l {
+    // Between a directory and what is in it come names that go on with a sign that sorts before the slash.
+    let inside = if path.is_empty() { String::new() } else { format!("{path}/") };
+    let itself = list.binary_search_by(|one| path_of(one).cmp(path)).ok();
+    let from = list.partition_point(|one| path_of(one) < inside.as_str());
+    let rest = (from..list.len()).take_while(move |place| path_of(&list[*place]).starts_with(&inside));
+    itself.into_iter().chain(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_below_a_path_is_found_in_a_sorted_list() {
+        let list = ["a", "a-b", "a.rs", "a/b", "a/c/d", "ab", "b"];
+        let check = |path: &str, expected: &[&str]| {
+            let found: Vec<&str> = below(&list, |path| path, path).map(|place| list[place]).collect();
+            assert_eq!(found, expected, "{path}");
+            let also: Vec<&str> = list.into_iter().filter(|other| is_below(other, path)).collect();
+            assert_eq!(also, expected, "{path}");
+        };
+        check("a", &["a", "a/b", "a/c/d"]);
+        check("a/c", &["a/c/d"]);
+        check("a.rs", &["a.rs"]);
+        check("c", &[]);
+        check("", &list);
     }
 }

@@ -122,21 +122,16 @@ impl Survey {
 
     /// What was known at or below a path and was not seen is gone.
     fn missing(&mut self, path: &TreePath, known: &Snapshot, seen: &BTreeSet<Box<str>>) {
-        let below = |other: &str| {
-            path.is_root()
-                || other == path.as_str()
-                || other.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))
-        };
-        let entries = known.entries().map(|(_, entry)| &entry.path);
-        let skipped = known.skipped().into_iter().map(|skipped| &skipped.path);
-        let gone = entries.chain(skipped).filter(|path| below(path) && !seen.contains(*path));
-        self.gone.extend(gone.cloned());
+        let known = known.paths_below(path.as_str()).into_iter();
+        self.gone.extend(known.filter(|path| !seen.contains(*path)).map(Box::from));
     }
 }
 
 /// A skipped file.
 pub(crate) fn skipped(path: &str, skip: &Skip, meta: Option<&Meta>) -> Skipped {
-    let stamp = meta.and_then(|meta| Stamp::of(meta, crate::entry::now_ns()));
+    // What cannot be read now may be readable tomorrow, and its times would not tell.
+    let is_lasting = !matches!(skip, Skip::Unreadable { .. });
+    let stamp = meta.filter(|_| is_lasting).and_then(|meta| Stamp::of(meta, crate::entry::now_ns()));
     Skipped { path: path.into(), reason: skip.to_string().into(), stamp }
 }
 

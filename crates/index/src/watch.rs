@@ -4,19 +4,20 @@
 //! are watched, each by itself: a tree of build products would otherwise use up what the system allows. Changes that
 //! come together are told together. Where the system lost events, the whole tree is looked at.
 
-use std::collections::{BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use loggia_domain::IndexBuild;
-use loggia_tree::{Kind, Root, TreePath};
+use loggia_tree::{Kind, TreePath};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
+use crate::control::lock;
 use crate::index::FileIndex;
-use crate::keeper::Shared;
+use crate::keeper::{Shared, is_rules};
 
 /// How long it must be quiet before changes are told: an editor writes a file in several steps.
 const QUIET: Duration = Duration::from_millis(50);
@@ -63,13 +64,17 @@ impl FileIndex {
     pub fn watch(&self) -> Result<Watch, WatchError> {
         let (messages, incoming) = channel();
         let events = messages.clone();
-        let watcher = notify::recommended_watcher(move |event| {
-            // Whoever listened is gone when the watch is.
-            let _ = events.send(Message::Event(event));
+        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            // Files are read all the time, by searches too: that is no news, and no reason to wait for more.
+            if !event.as_ref().is_ok_and(|event| matches!(event.kind, EventKind::Access(_))) {
+                // Whoever listened is gone when the watch is.
+                let _ = events.send(Message::Event(event));
+            }
         });
         let watcher = watcher.map_err(|error| unavailable(&error))?;
-        let mut ears = Ears { shared: Arc::clone(&self.shared), watcher, watched: HashSet::new() };
-        ears.cover(&TreePath::root())?;
+        let mut ears = Ears { shared: Arc::clone(&self.shared), watcher };
+        let root = ears.cover(&TreePath::root())?;
+        ears.told(root);
         ears.cover_git();
         let (answer, _) = tokio::sync::oneshot::channel();
         self.shared.inbox.build(IndexBuild::Refresh, answer);
@@ -93,7 +98,13 @@ impl Drop for Watch {
 struct Ears {
     shared: Arc<Shared>,
     watcher: RecommendedWatcher,
-    watched: HashSet<PathBuf>,
+}
+
+/// Directories that cannot be watched, the first of them with the reason.
+#[derive(Debug, Default)]
+struct Deaf {
+    count: usize,
+    first: Option<String>,
 }
 
 /// What was heard and not told yet.
@@ -136,9 +147,6 @@ impl Ears {
             }
         };
         heard.is_lost |= event.need_rescan();
-        if matches!(event.kind, EventKind::Access(_)) {
-            return;
-        }
         let root = self.shared.settings.root.path();
         for path in event.paths {
             let Some(path) = path.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
@@ -159,15 +167,20 @@ impl Ears {
         for path in &heard.paths {
             let Ok(path) = TreePath::parse(path) else { continue };
             let meta = self.shared.settings.root.stat(&path).ok().flatten();
-            if meta.is_some_and(|meta| meta.kind == Kind::Directory)
-                && let Err(error) = self.cover(&path)
-            {
-                tracing::warn!(%error, "a new directory is not watched");
+            if meta.is_some_and(|meta| meta.kind == Kind::Directory) {
+                match self.cover(&path) {
+                    Ok(deaf) if deaf.count == 0 => {}
+                    Ok(deaf) => self.told(deaf),
+                    Err(error) => self.told(Deaf::of(&path, &error)),
+                }
             }
         }
+        if heard.is_lost || heard.paths.iter().any(|path| is_rules(path)) {
+            // There may be directories that nobody told of, or that were left out until now.
+            self.cover_all();
+        }
         if heard.is_lost {
-            let (answer, _) = tokio::sync::oneshot::channel();
-            self.shared.inbox.build(IndexBuild::Refresh, answer);
+            self.shared.inbox.look_again();
         }
         if !heard.paths.is_empty() {
             // Nobody waits for these.
@@ -175,30 +188,61 @@ impl Ears {
         }
     }
 
-    /// Watches a directory and those below it that the rules keep.
-    fn cover(&mut self, start: &TreePath) -> Result<(), WatchError> {
+    /// Watches all directories that the rules keep now.
+    fn cover_all(&mut self) {
+        let root = TreePath::root();
+        let deaf = self.cover(&root).unwrap_or_else(|error| Deaf::of(&root, &error));
+        self.told(deaf);
+    }
+
+    /// Tells people that changes in some directories are not heard of; nothing if there are none.
+    fn told(&self, deaf: Deaf) {
+        let note = deaf.first.map(|first| {
+            let more = deaf.count.saturating_sub(1);
+            let more = if more > 0 { format!(", and in {more} more directories") } else { String::new() };
+            format!(
+                "changes are not heard of in {first}{more}; `loggia index build` brings the index up to date"
+            )
+        });
+        if let Some(note) = &note {
+            tracing::warn!("{note}");
+        }
+        *lock(&self.shared.not_heard) = note;
+    }
+
+    /// Watches a directory and those below it that the rules keep. Each is watched before it is listed, so that nothing
+    /// is made in it between. Gives those that cannot be watched.
+    fn cover(&mut self, start: &TreePath) -> Result<Deaf, WatchError> {
         let root = Arc::clone(&self.shared.settings.root);
-        let directories = directories(&root, start);
-        let count = directories.len();
-        for directory in directories {
-            let path = root.path().join(directory.as_str());
-            if self.watched.contains(&path) && start.is_root() {
+        let mut ignoring = root.ignoring();
+        let (mut deaf, mut count) = (Deaf::default(), 0);
+        let mut ahead = vec![start.clone()];
+        while let Some(directory) = ahead.pop() {
+            if !directory.is_root() && ignoring.is_ignored(&directory, true).unwrap_or(true) {
                 continue;
             }
-            match self.watcher.watch(&path, RecursiveMode::NonRecursive) {
-                Ok(()) => drop(self.watched.insert(path)),
-                Err(error) => match error.kind {
+            count += 1;
+            let path = root.path().join(directory.as_str());
+            if let Err(error) = self.watcher.watch(&path, RecursiveMode::NonRecursive) {
+                match error.kind {
                     notify::ErrorKind::MaxFilesWatch => {
-                        return Err(WatchError::TooMany { directories: count });
+                        return Err(WatchError::TooMany { directories: count + ahead.len() });
                     }
                     // It went away meanwhile.
-                    notify::ErrorKind::PathNotFound => {}
-                    notify::ErrorKind::Io(ref cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
-                    _ => return Err(unavailable(&error)),
-                },
+                    notify::ErrorKind::PathNotFound => continue,
+                    notify::ErrorKind::Io(ref cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+                        continue;
+                    }
+                    _ if directory.is_root() => return Err(unavailable(&error)),
+                    // What is in it cannot be read either, or can be without our hearing of it.
+                    _ => deaf.add(&directory, &error),
+                }
+            }
+            for entry in root.list(&directory).unwrap_or_default() {
+                ahead.extend(entry.path.filter(|_| entry.meta.kind == Kind::Directory));
             }
         }
-        Ok(())
+        Ok(deaf)
     }
 
     /// Hears when another branch is checked out.
@@ -214,25 +258,18 @@ impl Ears {
     }
 }
 
-/// The directories at and below a path that the rules keep.
-fn directories(root: &Root, start: &TreePath) -> Vec<TreePath> {
-    let mut ignoring = root.ignoring();
-    let mut found = Vec::new();
-    let mut ahead = vec![start.clone()];
-    while let Some(directory) = ahead.pop() {
-        if !directory.is_root() && ignoring.is_ignored(&directory, true).unwrap_or(true) {
-            continue;
-        }
-        for entry in root.list(&directory).unwrap_or_default() {
-            if entry.meta.kind == Kind::Directory
-                && let Some(path) = entry.path
-            {
-                ahead.push(path);
-            }
-        }
-        found.push(directory);
+impl Deaf {
+    fn of(directory: &TreePath, error: &dyn std::fmt::Display) -> Self {
+        let mut deaf = Self::default();
+        deaf.add(directory, error);
+        deaf
     }
-    found
+
+    fn add(&mut self, directory: &TreePath, error: &dyn std::fmt::Display) {
+        self.count += 1;
+        let shown = if directory.is_root() { "." } else { directory.as_str() };
+        self.first.get_or_insert_with(|| format!("`{shown}` ({error})"));
+    }
 }
 
 fn unavailable(error: &notify::Error) -> WatchError {

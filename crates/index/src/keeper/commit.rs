@@ -16,9 +16,9 @@ use crate::disk::packs::PackWriter;
 use crate::entry::{Entry, Skipped};
 use crate::facts;
 use crate::fault::Fault;
-use crate::keeper::Keeper;
 use crate::keeper::load::{CATALOGUE, TEXT, sweep};
 use crate::keeper::pass::Depth;
+use crate::keeper::{Keeper, Symbols};
 use crate::names::Defined;
 use crate::snapshot::Snapshot;
 use crate::survey::Survey;
@@ -76,7 +76,8 @@ impl Keeper {
             disk::make_current(directory, build)?;
             self.see(Snapshot::of(base));
         }
-        let again = self.finish_symbols(build, &text, &mut catalogue)?;
+        let (name, again) = self.finish_symbols(build, &text, &mut catalogue)?;
+        sweep(build, &name, &catalogue)?;
         let base = Base::open(build, text, catalogue, Known::default())?;
         disk::make_current(directory, build)?;
         self.see(Snapshot::of(base));
@@ -87,13 +88,14 @@ impl Keeper {
         Ok(())
     }
 
-    /// Finds the symbols of every file that wants them, and commits. Gives the files that changed meanwhile.
+    /// Finds the symbols of every file that wants them, and commits. Gives the catalogue's name, and the files that changed
+    /// meanwhile.
     fn finish_symbols(
         &self,
         build: &Path,
         text: &TextIndex,
         catalogue: &mut Catalogue,
-    ) -> Result<BTreeSet<String>, Fault> {
+    ) -> Result<(String, BTreeSet<String>), Fault> {
         let pack = Mutex::new(PackWriter::begin(build)?);
         let changed = self.symbols(&mut catalogue.entries, &pack)?;
         self.shared.control.step(IndexStep::Writing, 0);
@@ -101,12 +103,12 @@ impl Keeper {
         catalogue.next_key = self.next_key.load(Ordering::Relaxed);
         let name = write_catalogue(build, catalogue)?;
         text.writer(1, THREAD_MEMORY)?.commit(&name)?;
-        sweep(build, &name, catalogue)?;
-        Ok(changed.iter().map(ToString::to_string).collect())
+        Ok((name, changed.iter().map(ToString::to_string).collect()))
     }
 
-    /// Writes a new state of the same build: the old one, the changes in memory, and what a survey found.
-    pub(super) fn write(&mut self, survey: &Survey) -> Result<(), Fault> {
+    /// Writes a new state of the same build: the old one, the changes in memory, and what a survey found. It may be done
+    /// again after it failed half-way.
+    pub(super) fn write(&mut self, survey: &Survey, symbols: Symbols) -> Result<(), Fault> {
         let Some(snapshot) = self.snapshot.clone() else { return self.rebuild() };
         let build = snapshot.base.build.clone();
         let control = &self.shared.control;
@@ -122,6 +124,8 @@ impl Keeper {
         read.chain(survey.gone.iter().map(|path| &**path)).for_each(|path| state.remove(path));
         for (_, changed) in snapshot.changes() {
             if state.has(&changed.entry) {
+                // An attempt that failed after its commit has left it there.
+                writer.remove(changed.entry.key);
                 writer.add(changed.entry.key, &changed.words)?;
                 let place = pack.append(&facts::encode(&changed.facts))?;
                 state.put(Entry { facts: Some(place), ..changed.entry.clone() });
@@ -137,23 +141,31 @@ impl Keeper {
             repack(&snapshot.base, &mut entries, &mut pack)?;
         }
         pack.finish()?;
-        let mut catalogue = self.catalogue(entries, skipped);
-        let mut again = BTreeSet::new();
-        if catalogue.entries.iter().any(|entry| entry.facts.is_none()) {
-            writer.commit(&write_catalogue(&build, &catalogue)?)?;
-            again = self.finish_symbols(&build, &snapshot.base.text, &mut catalogue)?;
-        } else {
-            let name = write_catalogue(&build, &catalogue)?;
-            writer.commit(&name)?;
-            sweep(&build, &name, &catalogue)?;
-        }
-        let known = known(&snapshot, &catalogue);
-        let base = Base::open(&build, Arc::clone(&snapshot.base.text), catalogue, known)?;
-        self.see(Snapshot::of(base));
+        let catalogue = self.catalogue(entries, skipped);
+        let name = write_catalogue(&build, &catalogue)?;
+        writer.commit(&name)?;
+        let all = (symbols == Symbols::OfAll).then(|| catalogue.clone());
+        self.written(&build, &name, catalogue)?;
         self.settle_at = None;
         self.told(self.shared.published().state, None);
+        let Some(mut catalogue) = all.filter(|all| all.entries.iter().any(|entry| entry.facts.is_none()))
+        else {
+            return Ok(());
+        };
+        let (name, again) = self.finish_symbols(&build, &snapshot.base.text, &mut catalogue)?;
+        self.written(&build, &name, catalogue)?;
         self.changed(&again);
         self.finish_large();
+        Ok(())
+    }
+
+    /// Makes a state that was committed the one that readers see.
+    fn written(&mut self, build: &Path, name: &str, catalogue: Catalogue) -> Result<(), Fault> {
+        let Some(snapshot) = self.snapshot.clone() else { return Ok(()) };
+        sweep(build, name, &catalogue)?;
+        let known = known(&snapshot, &catalogue);
+        let base = Base::open(build, Arc::clone(&snapshot.base.text), catalogue, known)?;
+        self.see(Snapshot::of(base));
         Ok(())
     }
 
@@ -261,9 +273,7 @@ fn known<'s>(snapshot: &'s Snapshot, catalogue: &Catalogue) -> Known<'s> {
         let Some(&file) = numbers.get(&changed.entry.key) else { continue };
         known.files.insert(changed.entry.key);
         let symbols = (0..).zip(&changed.facts.symbols);
-        known.names.extend(
-            symbols.map(|(place, symbol)| (&*symbol.name, Defined { file, place, kind: symbol.kind })),
-        );
+        known.names.extend(symbols.map(|(place, symbol)| (&*symbol.name, Defined::of(file, place, symbol))));
         let pieces = (0..).zip(&changed.facts.chunks);
         known.chunks.extend(pieces.map(|(place, chunk)| Piece { hash: chunk.hash, file, place }));
     }

@@ -127,9 +127,12 @@ impl Keeper {
                     return Ok(());
                 }
             };
-            let same = known.and_then(|known| known.entry(known.find(path.as_str())?));
-            if let Some(same) = same.filter(|same| same.hash == read.hash && same.facts.is_some()) {
-                // Its times changed and nothing else: the entry stays, with the times it has now.
+            // What is only in memory has no words on disk yet, and is read anew.
+            let same =
+                known.and_then(|known| known.base.entries().get(known.base.find(path.as_str())? as usize));
+            if let Some(same) = same.filter(|same| same.hash == read.hash) {
+                // Its times changed and nothing else: the entry stays, with the times it has now. Whether its symbols are
+                // looked for now is not decided here.
                 let stamp = crate::entry::Stamp::of(&read.meta, crate::entry::now_ns());
                 lock(&passed).entries.push(Entry { stamp, ..same.clone() });
                 return Ok(());

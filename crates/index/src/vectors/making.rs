@@ -142,7 +142,7 @@ impl Vectors {
         wanted.sort_by_key(|said| said.hash);
         wanted.dedup_by_key(|said| said.hash);
         for batch in wanted.chunks(BATCH) {
-            control.check().map_err(|_| IndexError::Cancelled)?;
+            control.check_making().map_err(|_| IndexError::Cancelled)?;
             if !self.embed(batch)? {
                 return Err(IndexError::Cancelled);
             }
@@ -153,7 +153,7 @@ impl Vectors {
 
 /// The next pieces to embed; nothing when all have a vector.
 fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Said>> {
-    shared.control.check().ok();
+    shared.control.check_making().ok();
     let snapshot = shared.published().snapshot?;
     let known = vectors.table.read().unwrap_or_else(PoisonError::into_inner).has();
     let stop = AtomicBool::new(false);

@@ -1,8 +1,11 @@
 //! Builds: what is indexed, what is told, how they are held up and ended.
 
-use loggia_domain::{CodeIndex, IndexBuild, IndexControl, IndexError, IndexState, IndexStep};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::support::{House, found, phrase, skipped, symbols, text};
+use loggia_domain::{CodeIndex, IndexBuild, IndexControl, IndexError, IndexState};
+
+use crate::support::{House, found, paused_among_symbols, phrase, skipped, symbols, text, until, write_much};
 
 #[tokio::test]
 async fn files_that_the_rules_keep_are_indexed() {
@@ -63,34 +66,22 @@ async fn a_paused_build_tells_so_and_a_cancelled_one_leaves_the_last_state() {
     assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
     index.control(IndexControl::Cancel);
     assert_eq!(build.await, Err(IndexError::Cancelled));
-    assert_eq!(index.status().state, IndexState::Stale);
+    assert_eq!((index.status().state, index.details().was_cancelled), (IndexState::Stale, true));
     assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
     assert_eq!(found(&index, symbols("meadow")).await, "");
     index.build(IndexBuild::Refresh).await.unwrap();
+    assert_eq!((index.status().state, index.details().was_cancelled), (IndexState::Ready, false));
     assert_eq!(found(&index, symbols("meadow")).await, "b.rs:1-1 meadow");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_build_answers_for_words_before_it_knows_symbols() {
     let house = House::with(&[]);
-    // Enough that a person could not stop it before the end, and we can.
-    let more: String =
-        (0..200).map(|number| format!("fn more_{number}() {{ let a = {number}; }}\n")).collect();
-    for number in 0..200 {
-        house.write(&format!("f{number}.rs"), format!("fn orchard_{number}() {{}}\n{more}"));
-    }
-    let index = std::sync::Arc::new(house.open());
-    let (building, looking) = (std::sync::Arc::clone(&index), std::sync::Arc::clone(&index));
+    write_much(&house);
+    let index = Arc::new(house.open());
+    let building = Arc::clone(&index);
     let build = tokio::spawn(async move { building.build(IndexBuild::Rebuild).await });
-    let stopped = tokio::task::spawn_blocking(move || {
-        while looking.details().progress.is_none_or(|progress| progress.step != IndexStep::Symbols) {
-            std::thread::yield_now();
-        }
-        looking.control(IndexControl::Pause);
-        looking.details().progress
-    });
-    let progress = stopped.await.unwrap().expect("it is under way");
-    assert!(progress.is_paused && progress.done < progress.total, "{progress:?}");
+    paused_among_symbols(&index).await;
     assert_eq!(found(&index, phrase("orchard_7()")).await, "f7.rs:1-1");
     assert_eq!(found(&index, symbols("orchard_7")).await, "");
     index.control(IndexControl::Resume);
@@ -106,4 +97,64 @@ async fn a_rebuild_leaves_one_build_on_disk() {
     let names = std::fs::read_dir(house.data.path()).unwrap().flatten();
     let builds = names.filter(|entry| entry.file_name().to_string_lossy().starts_with("build-"));
     assert_eq!(builds.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_that_is_cancelled_again_and_again_can_be_finished() {
+    let house = House::with(&[]);
+    write_much(&house);
+    let index = Arc::new(house.open());
+    for round in 0..3 {
+        let building = Arc::clone(&index);
+        let build = tokio::spawn(async move { building.build(IndexBuild::Refresh).await });
+        paused_among_symbols(&index).await;
+        index.control(IndexControl::Cancel);
+        assert_eq!(build.await.unwrap(), Err(IndexError::Cancelled));
+        assert_eq!(index.status().state, IndexState::Stale);
+        assert!(index.status().done < index.status().total);
+        // A change is taken in meanwhile, and takes part in the next attempt.
+        let name = format!("changed_in_{round}");
+        house.write("f3.rs", format!("fn {name}() {{}}\n"));
+        index.changed(vec!["f3.rs".to_owned()]).await.unwrap();
+        assert_eq!(found(&index, symbols(&name)).await.lines().next(), Some(&*format!("f3.rs:1-1 {name}")));
+    }
+    index.build(IndexBuild::Refresh).await.unwrap();
+    assert_eq!((index.status().state, index.status().files), (IndexState::Ready, 200));
+    assert!(found(&index, symbols("orchard_7")).await.starts_with("f7.rs:1-1 orchard_7"));
+    drop(index);
+    let index = house.open();
+    assert!(found(&index, symbols("changed_in_2")).await.starts_with("f3.rs:1-1 changed_in_2"));
+    assert_eq!(index.details().notes, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_are_taken_in_while_builds_are_held_up() {
+    let house = House::with(&[("a.rs", "fn orchard() {}\n")]);
+    let index = house.built().await;
+    index.control(IndexControl::Pause);
+    assert!(index.details().is_paused && index.details().progress.is_none());
+    house.write("a.rs", "fn meadow() {}\n");
+    let told = index.changed(vec!["a.rs".to_owned()]);
+    tokio::time::timeout(Duration::from_secs(30), told).await.expect("nobody waits for a pause").unwrap();
+    assert_eq!(found(&index, symbols("meadow")).await, "a.rs:1-1 meadow");
+    // Without a build there is nothing to cancel, and it cancels nothing later.
+    index.control(IndexControl::Cancel);
+    index.control(IndexControl::Resume);
+    assert!(!index.details().is_paused);
+    index.build(IndexBuild::Rebuild).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_joins_a_build_gets_what_changed_before_that_a_moment_later() {
+    let house = House::with(&[]);
+    write_much(&house);
+    let index = Arc::new(house.open());
+    let building = Arc::clone(&index);
+    let build = tokio::spawn(async move { building.build(IndexBuild::Rebuild).await });
+    paused_among_symbols(&index).await;
+    house.write("late.rs", "fn latecomer() {}\n");
+    let joined = index.build(IndexBuild::Refresh);
+    index.control(IndexControl::Resume);
+    assert_eq!(joined.await.unwrap(), build.await.unwrap().unwrap());
+    until(&index, symbols("latecomer"), "late.rs:1-1 latecomer").await;
 }

@@ -7,7 +7,7 @@ use loggia_domain::{CodeIndex, IndexBuild, IndexState};
 use loggia_index::FileIndex;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use crate::support::{House, found, settings, symbols};
+use crate::support::{House, found, settings, symbols, until};
 
 /// Where the child finds its files and its index.
 const PLACES: [&str; 2] = ["LOGGIA_INDEX_DISK_FILES", "LOGGIA_INDEX_DISK_DATA"];
@@ -48,7 +48,7 @@ fn places() -> Option<[String; 2]> {
 async fn live_without_room(files: &Path, data: &Path) {
     // Else the first write beyond the limit ends the process.
     let _flag = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default()).unwrap();
-    setrlimit(Resource::Fsize, Rlimit { current: Some(ROOM), maximum: Some(ROOM) }).unwrap();
+    setrlimit(Resource::Fsize, Rlimit { current: Some(ROOM), maximum: None }).unwrap();
     let index = FileIndex::open(settings(files, data)).unwrap();
     assert_eq!(found(&index, symbols("keeper_of_the_garden")).await, "keep.rs:1-1 keeper_of_the_garden");
     for number in 0..400_u32 {
@@ -62,4 +62,8 @@ async fn live_without_room(files: &Path, data: &Path) {
         assert!(index.status().last_error.is_some());
         assert_eq!(found(&index, symbols("keeper_of_the_garden")).await, "keep.rs:1-1 keeper_of_the_garden");
     }
+    // What failed is tried again by itself, and goes well when there is room.
+    setrlimit(Resource::Fsize, Rlimit { current: None, maximum: None }).unwrap();
+    until(&index, symbols("f399"), "f399.rs:1-1 f399").await;
+    assert_eq!((index.status().state, index.status().last_error), (IndexState::Ready, None));
 }

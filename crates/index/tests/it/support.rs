@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use loggia_domain::{CodeFinding, CodeIndex, CodeQuery, IndexBuild, QueryKind, ReferenceQuery, TextMatch};
+use loggia_domain::{
+    CodeFinding, CodeIndex, CodeQuery, IndexBuild, IndexControl, IndexStep, QueryKind, ReferenceQuery,
+    TextMatch,
+};
 use loggia_index::{FileIndex, IndexSettings};
 use loggia_tree::{Root, RootSettings};
 use tempfile::TempDir;
@@ -56,6 +59,51 @@ impl House {
 pub(crate) fn settings(files: &Path, data: &Path) -> IndexSettings {
     let root = Arc::new(Root::open(files, RootSettings::default()).unwrap());
     IndexSettings { threads: 2, settle: Duration::from_secs(3600), ..IndexSettings::new(data, root) }
+}
+
+/// Makes this thread, and those it starts, obey the permissions of files also where root runs the tests.
+pub(crate) fn obey_permissions() {
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+    let mut sets = capabilities(None).unwrap();
+    sets.effective.remove(CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH);
+    set_capabilities(None, sets).unwrap();
+}
+
+/// Waits until a query finds first what it should.
+pub(crate) async fn until(index: &FileIndex, query: CodeQuery, expected: &str) {
+    let patience = Instant::now() + Duration::from_secs(30);
+    loop {
+        let now = found(index, query.clone()).await;
+        if now.lines().next().unwrap_or_default() == expected {
+            return;
+        }
+        assert!(Instant::now() < patience, "{query:?}: {now:?} instead of {expected:?}");
+        // Nobody tells when what was heard of by itself can be searched.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Waits until a build is among the symbols, and holds it up there.
+pub(crate) async fn paused_among_symbols(index: &Arc<FileIndex>) {
+    let index = Arc::clone(index);
+    let held = tokio::task::spawn_blocking(move || {
+        while index.details().progress.is_none_or(|progress| progress.step != IndexStep::Symbols) {
+            std::thread::yield_now();
+        }
+        index.control(IndexControl::Pause);
+        index.details().progress
+    });
+    let progress = held.await.unwrap().expect("it is under way");
+    assert!(progress.is_paused && progress.done < progress.total, "{progress:?}");
+}
+
+/// Files that take a moment to be parsed: a person could not stop a build of them before the end, and we can.
+pub(crate) fn write_much(house: &House) {
+    let more: String =
+        (0..200).map(|number| format!("fn more_{number}() {{ let a = {number}; }}\n")).collect();
+    for number in 0..200 {
+        house.write(&format!("f{number}.rs"), format!("fn orchard_{number}() {{}}\n{more}"));
+    }
 }
 
 /// A query for text.
