@@ -247,7 +247,8 @@ fn names_and_pieces(
         let Some(place) = entry.facts.filter(|_| !files.contains(&entry.key)) else { continue };
         let facts = packs.read_outline(place)?;
         for (place, symbol) in (0..).zip(facts.symbols) {
-            read.push((symbol.name, Defined { file, place, kind: symbol.kind }));
+            let defined = Defined::of(file, place, &symbol);
+            read.push((symbol.name, defined));
         }
         chunks.extend((0..).zip(facts.chunks).map(|(place, chunk)| Piece { hash: chunk.hash, file, place }));
     }

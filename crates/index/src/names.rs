@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use loggia_domain::SymbolKind;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::facts::NameHash;
-use crate::words::Words;
+use crate::facts::{NameHash, Symbol};
+use crate::words::{self, Words};
 
 /// A definition, by the file's number in its state and its place in the file's facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,27 @@ pub(crate) struct Defined {
     pub(crate) file: u32,
     pub(crate) place: u32,
     pub(crate) kind: SymbolKind,
+    /// What it is in.
+    pub(crate) container: Container,
+}
+
+impl Defined {
+    pub(crate) fn of(file: u32, place: u32, symbol: &Symbol) -> Self {
+        Self { file, place, kind: symbol.kind, container: Container::of(&symbol.container) }
+    }
+}
+
+/// The name of what a definition is in, without its own container and parameters, in whatever case: as a hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Container(NameHash);
+
+impl Container {
+    pub(crate) fn of(text: &str) -> Self {
+        let text = text.trim_end();
+        let without = text.find('<').filter(|_| text.ends_with('>')).map_or(text, |at| &text[..at]);
+        let name = without.rsplit(|char: char| !words::is_word(char)).find(|name| !name.is_empty());
+        Self(NameHash::of(name.unwrap_or_default().to_lowercase().as_bytes()))
+    }
 }
 
 /// All names of a state.
@@ -174,7 +195,8 @@ mod tests {
 
     #[test]
     fn names_are_kept_once_with_all_their_definitions() {
-        let defined = |file, place| Defined { file, place, kind: SymbolKind::Function };
+        let defined =
+            |file, place| Defined { file, place, kind: SymbolKind::Function, container: Container::of("") };
         let names = Names::new([
             ("readFile", defined(0, 0)),
             ("write_file", defined(0, 1)),

@@ -27,7 +27,7 @@ use crate::snapshot::Snapshot;
 use crate::vectors::Similar;
 
 /// How long a query may be.
-const MAX_QUERY: usize = 8 * 1024;
+pub(crate) const MAX_QUERY: usize = 8 * 1024;
 
 /// How many findings a query may ask for.
 const MAX_LIMIT: usize = 1000;

@@ -50,7 +50,7 @@ impl Default for Tuning {
             prose: 1.0,
             data: 0.7,
             context: [0.15, 0.6, 0.3, 0.2],
-            history: 0.5,
+            history: 1.2,
         }
     }
 }

@@ -40,6 +40,12 @@ impl PathFilter {
         let wanted = if has_wanted { Some(wanted.build().map_err(bad)?) } else { None };
         Ok(Self { wanted, unwanted: unwanted.build().map_err(bad)? })
     }
+
+    /// Wants everything.
+    pub(super) fn all() -> Self {
+        Self { wanted: None, unwanted: GlobSet::empty() }
+    }
+
     pub(super) fn is_wanted(&self, path: &str) -> bool {
         self.wanted.as_ref().is_none_or(|wanted| wanted.is_match(path)) && !self.unwanted.is_match(path)
     }

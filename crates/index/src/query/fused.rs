@@ -12,6 +12,7 @@ use crate::fault::Fault;
 use crate::fields::{FIELDS, Field};
 use crate::language::Language;
 use crate::query::Search;
+use crate::query::filter::PathFilter;
 use crate::query::question::Parsed;
 use crate::query::sought::Sought;
 use crate::rank::{self, Scores, Weights};
@@ -77,10 +78,11 @@ struct Asked<'q> {
 
 impl Search<'_> {
     /// The files that fit a question, best first.
-    pub(crate) fn ranked(
+    pub(super) fn ranked(
         &self,
         parsed: &Parsed,
         question: &CodeQuestion,
+        filter: &PathFilter,
         tuning: &Tuning,
         similar: &[Similar],
     ) -> Result<Ranking, Fault> {
@@ -90,6 +92,8 @@ impl Search<'_> {
         self.add_names(&mut scores, parsed, tuning);
         self.add_history(&mut scores, parsed, &question.history, tuning.history);
         self.add_context(&mut scores, parsed, &question.context, tuning);
+        // Before the best are chosen, so that none is crowded out by what is not wanted.
+        self.keep(&mut scores, filter);
         let factors = Factors::new(parsed, tuning);
         for (file, entry) in self.snapshot.entries() {
             let score = &mut scores.files[file as usize];
@@ -99,7 +103,7 @@ impl Search<'_> {
         }
         let best = scores.files.iter().copied().fold(0.0, f32::max).max(f32::MIN_POSITIVE);
         scores.files.iter_mut().for_each(|score| *score /= best);
-        for found in best_of_each(similar) {
+        for found in best_of_each(similar).into_iter().filter(|found| self.is_wanted(found.file, filter)) {
             scores.files[found.file as usize] += tuning.vectors * found.likeness;
         }
         let mut ranked: Vec<Ranked> = scores

@@ -43,7 +43,8 @@ impl Search<'_> {
         let matcher = RegexMatcherBuilder::new()
             .fixed_strings(!is_regex)
             .case_smart(true)
-            .line_terminator(Some(b'\n'))
+            // Each line is a text of its own, whose end is before its last `\n` or `\r\n`.
+            .multi_line(true)
             .crlf(true)
             .size_limit(MAX_EXPRESSION)
             .dfa_size_limit(MAX_EXPRESSION)

@@ -47,7 +47,9 @@ impl Search<'_> {
         similar: Option<&[Similar]>,
     ) -> Result<Retrieved, IndexError> {
         let parsed = question::parse(&question.text, tuning.forms);
-        let ranked = self.ranked(&parsed, question, tuning, similar.unwrap_or(&[])).map_err(unavailable)?;
+        let ranked = self
+            .ranked(&parsed, question, &PathFilter::all(), tuning, similar.unwrap_or(&[]))
+            .map_err(unavailable)?;
         self.check()?;
         let mut retrieved = self.pack(&ranked.files, question)?;
         retrieved.stages = stages(&ranked, similar);
@@ -71,10 +73,7 @@ impl Search<'_> {
             limit,
             budget: usize::MAX,
         };
-        let mut ranked = self.ranked(&parsed, &question, &tuning, similar).map_err(unavailable)?;
-        ranked.files.retain(|ranked| {
-            self.snapshot.entry(ranked.file).is_some_and(|entry| filter.is_wanted(&entry.path))
-        });
+        let ranked = self.ranked(&parsed, &question, filter, &tuning, similar).map_err(unavailable)?;
         Ok(self.pack(&ranked.files, &question)?.findings)
     }
 
@@ -156,8 +155,7 @@ impl Search<'_> {
         numbers.sort_unstable();
         numbers.dedup();
         let mut hits = Vec::new();
-        let is_wanted =
-            |file: u32| self.snapshot.entry(file).is_some_and(|entry| filter.is_wanted(&entry.path));
+        let is_wanted = |file: u32| self.is_wanted(file, filter);
         for number in numbers {
             let Some(score) = fit(names.name(number)) else { continue };
             for defined in names.defined(number) {
@@ -258,7 +256,7 @@ impl Search<'_> {
     ) -> Result<Vec<(u32, Chunk)>, IndexError> {
         let tuning = Tuning::default();
         let parsed = question::parse(&question.text, tuning.forms);
-        let ranked = self.ranked(&parsed, question, &tuning, &[]).map_err(unavailable)?;
+        let ranked = self.ranked(&parsed, question, &PathFilter::all(), &tuning, &[]).map_err(unavailable)?;
         let mut pieces = Vec::new();
         for ranked in ranked.files.iter().take(files) {
             let Some(close) = &ranked.close else { continue };
@@ -300,7 +298,9 @@ impl Search<'_> {
                 return Ok(paths);
             }
             Way::Fused => {
-                let ranked = self.ranked(&parsed, question, tuning, similar).map_err(unavailable)?;
+                let ranked = self
+                    .ranked(&parsed, question, &PathFilter::all(), tuning, similar)
+                    .map_err(unavailable)?;
                 let entries = ranked.files.iter().filter_map(|ranked| self.snapshot.entry(ranked.file));
                 return Ok(entries.take(question.limit).map(|entry| entry.path.to_string()).collect());
             }

@@ -4,27 +4,52 @@
 //! better of these count more, and among equals the shorter name does. `Thing::new` and `thing.new` look for `new` in
 //! what is called like `thing`.
 
+use std::ops::Range;
+
 use loggia_domain::{CodeFinding, CodeQuery, Definition, IndexError, SymbolKind};
 
 use crate::facts::Facts;
-use crate::names::letters;
+use crate::fault::Fault;
+use crate::names::{Container, Defined, letters};
 use crate::query::excerpt::{MAX_SNIPPET, shortened, snippet};
 use crate::query::filter::PathFilter;
 use crate::query::{Search, unavailable};
-use crate::words;
+use crate::workers;
 
 mod fit;
 
 use fit::Pattern;
 
-/// How many names are looked up for each finding that is wanted: some of their definitions are not of the right kind.
-const NAMES_PER_FINDING: usize = 4;
+/// How many names a thread looks at before it takes more.
+const SHARE: usize = 1 << 15;
 
 /// More words than this are no name but a question, whose words are looked for in names.
 const MOST_WORDS_OF_A_NAME: usize = 3;
 
 /// How many lines of a definition are shown.
 const MAX_SHOWN: u32 = 40;
+
+/// What definitions are looked for.
+struct Sought<'q> {
+    pattern: Pattern,
+    /// What they are in, if the query says so.
+    container: Option<Container>,
+    kinds: &'q [SymbolKind],
+    filter: &'q PathFilter,
+}
+
+impl Sought<'_> {
+    fn is_kind(&self, kind: SymbolKind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+
+    /// A definition whose name fits so well, if it is of a kind that is wanted.
+    fn hit(&self, defined: Defined, fit: f32) -> Option<Hit> {
+        let is_in = self.container.is_some_and(|container| container == defined.container);
+        let score = fit + weight(defined.kind) + if is_in { CONTAINER } else { 0.0 };
+        self.is_kind(defined.kind).then_some(Hit { file: defined.file, place: defined.place, score })
+    }
+}
 
 /// A definition that fits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,57 +67,58 @@ impl Search<'_> {
         if name.is_empty() {
             return Err(IndexError::BadQuery("it has no name in it".to_owned()));
         }
-        let pattern = Pattern::new(name);
-        let wanted = |kind: SymbolKind| query.symbols.is_empty() || query.symbols.contains(&kind);
+        let sought = Sought {
+            pattern: Pattern::new(name),
+            container: container.map(Container::of),
+            kinds: &query.symbols,
+            filter: &filter,
+        };
         let is_sentence = query.text.split_whitespace().count() > MOST_WORDS_OF_A_NAME;
         let mut hits = match is_sentence {
-            true => self.symbols_by_words(&query.text, &wanted, &filter),
-            false => self.hits(&pattern, &wanted, &filter),
+            true => self.symbols_by_words(&query.text, &|kind| sought.is_kind(kind), &filter),
+            false => self.hits(&sought).map_err(unavailable)?,
         };
-        let container = container.filter(|_| !is_sentence);
-        // A container is only known from the facts, so more are looked at.
-        let room = query.limit.saturating_mul(NAMES_PER_FINDING).max(query.limit);
-        self.sort(&mut hits, if container.is_some() { room } else { query.limit });
+        self.sort(&mut hits, query.limit);
         let mut findings = Vec::new();
         for hit in hits {
             self.check()?;
-            let Some(finding) = self.finding(hit, container)? else { continue };
-            findings.push(finding);
+            findings.extend(self.finding(hit)?);
         }
-        if container.is_some() {
-            findings.sort_by(|a, b| b.score.total_cmp(&a.score));
-        }
-        findings.truncate(query.limit);
         Ok(findings)
     }
 
-    /// Every definition that fits at all.
-    fn hits(&self, pattern: &Pattern, wanted: &dyn Fn(SymbolKind) -> bool, filter: &PathFilter) -> Vec<Hit> {
-        let mut hits = Vec::new();
-        let path = |file: u32| self.snapshot.entry(file).map(|entry| &*entry.path);
+    /// Every definition that fits at all. All names are looked at, on several threads.
+    fn hits(&self, sought: &Sought<'_>) -> Result<Vec<Hit>, Fault> {
         let names = &self.snapshot.base.names;
+        let shares: Vec<usize> = (0..names.len()).step_by(SHARE).collect();
+        let mut hits = workers::gather(&shares, |from| {
+            let share = *from..names.len().min(from + SHARE);
+            Ok(self.hits_among(sought, share))
+        })?;
         let mut buffer = String::new();
-        for number in 0..names.len() {
-            let Some(score) = pattern.fit(names.name(number), names.letters(number), &mut buffer) else {
-                continue;
-            };
-            for defined in names.defined(number).iter().filter(|defined| wanted(defined.kind)) {
-                if path(defined.file).is_some_and(|path| filter.is_wanted(path)) {
-                    let score = score + weight(defined.kind);
-                    hits.push(Hit { file: defined.file, place: defined.place, score });
-                }
-            }
-        }
         for (file, changed) in self.snapshot.changes() {
-            if !filter.is_wanted(&changed.entry.path) {
+            if !sought.filter.is_wanted(&changed.entry.path) {
                 continue;
             }
             for (place, symbol) in (0..).zip(&changed.facts.symbols) {
-                if let Some(score) = pattern
-                    .fit(&symbol.name, letters(&symbol.name), &mut buffer)
-                    .filter(|_| wanted(symbol.kind))
-                {
-                    hits.push(Hit { file, place, score: score + weight(symbol.kind) });
+                let fit = sought.pattern.fit(&symbol.name, letters(&symbol.name), &mut buffer);
+                hits.extend(fit.and_then(|fit| sought.hit(Defined::of(file, place, symbol), fit)));
+            }
+        }
+        Ok(hits)
+    }
+
+    /// The definitions of some names that fit.
+    fn hits_among(&self, sought: &Sought<'_>, numbers: Range<usize>) -> Vec<Hit> {
+        let names = &self.snapshot.base.names;
+        let (mut hits, mut buffer) = (Vec::new(), String::new());
+        for number in numbers {
+            let Some(fit) = sought.pattern.fit(names.name(number), names.letters(number), &mut buffer) else {
+                continue;
+            };
+            for hit in names.defined(number).iter().filter_map(|defined| sought.hit(*defined, fit)) {
+                if self.snapshot.entry(hit.file).is_some_and(|entry| sought.filter.is_wanted(&entry.path)) {
+                    hits.push(hit);
                 }
             }
         }
@@ -113,20 +139,11 @@ impl Search<'_> {
         hits.sort_unstable_by(order);
     }
 
-    /// A definition as it is shown. One that is in something else than was asked for counts less.
-    pub(super) fn finding(
-        &self,
-        hit: Hit,
-        container: Option<&str>,
-    ) -> Result<Option<CodeFinding>, IndexError> {
+    /// A definition as it is shown.
+    pub(super) fn finding(&self, hit: Hit) -> Result<Option<CodeFinding>, IndexError> {
         let Some(entry) = self.snapshot.entry(hit.file) else { return Ok(None) };
         let facts: Facts = self.snapshot.outline(hit.file).map_err(unavailable)?.unwrap_or_default();
         let Some(symbol) = facts.symbols.get(hit.place as usize) else { return Ok(None) };
-        let mut score = hit.score;
-        if let Some(container) = container {
-            let is_in = words::unique(&symbol.container).contains(&container.to_lowercase());
-            score += if is_in { CONTAINER } else { 0.0 };
-        }
         let last = symbol.end_line.min(symbol.start_line + MAX_SHOWN);
         let shown = self.text(&entry.path).map(|text| snippet(&text, symbol.start_line, last));
         Ok(Some(CodeFinding {
@@ -135,7 +152,7 @@ impl Search<'_> {
             end_line: symbol.end_line,
             symbol: Some(symbol.name.to_string()),
             snippet: shown.unwrap_or_else(|| shortened(&symbol.signature, MAX_SNIPPET).to_owned()),
-            score,
+            score: hit.score,
             definition: Some(Definition {
                 kind: symbol.kind,
                 container: (!symbol.container.is_empty()).then(|| symbol.container.to_string()),
@@ -169,11 +186,7 @@ fn parts(text: &str) -> (Option<&str>, &str) {
     let text = text.trim().trim_end_matches(['(', ')', ';', '!', ':']);
     let split = text.rsplit_once("::").or_else(|| text.rsplit_once(['.', '#']));
     match split {
-        Some((before, name)) if !name.is_empty() => {
-            let container =
-                before.rsplit(|char: char| !words::is_word(char)).next().filter(|word| !word.is_empty());
-            (container, name)
-        }
+        Some((before, name)) if !name.is_empty() => (Some(before).filter(|before| !before.is_empty()), name),
         _ => (None, text),
     }
 }
@@ -186,8 +199,12 @@ mod tests {
     fn a_query_may_say_what_a_name_is_in() {
         assert_eq!(parts("new"), (None, "new"));
         assert_eq!(parts("Thing::new()"), (Some("Thing"), "new"));
-        assert_eq!(parts("a.b.c"), (Some("b"), "c"));
-        assert_eq!(parts("Map<K>::get"), (None, "get"));
+        assert_eq!(parts("a.b.c"), (Some("a.b"), "c"));
+        assert_eq!(parts("Map<K>::get"), (Some("Map<K>"), "get"));
         assert_eq!(parts("::"), (None, ""));
+        for (text, name) in [("Map<K, V>", "map"), ("a::B<C>::D", "d"), ("a.b", "b"), ("impl Thing", "THING")]
+        {
+            assert_eq!(Container::of(text), Container::of(name), "{text}");
+        }
     }
 }

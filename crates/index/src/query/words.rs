@@ -47,10 +47,15 @@ impl Search<'_> {
     /// Forgets the scores of files that are not wanted.
     pub(super) fn keep(&self, scores: &mut Scores, filter: &PathFilter) {
         for (file, score) in (0..).zip(&mut scores.files) {
-            if *score > 0.0 && self.snapshot.entry(file).is_none_or(|entry| !filter.is_wanted(&entry.path)) {
+            if *score > 0.0 && !self.is_wanted(file, filter) {
                 *score = 0.0;
             }
         }
+    }
+
+    /// Whether a file is there and wanted.
+    pub(super) fn is_wanted(&self, file: u32, filter: &PathFilter) -> bool {
+        self.snapshot.entry(file).is_some_and(|entry| filter.is_wanted(&entry.path))
     }
 }
 

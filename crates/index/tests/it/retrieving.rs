@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use loggia_domain::{CodeContext, CodeIndex, CodeQuery, CodeQuestion, QueryKind, RetrievalStage, Retrieved};
+use loggia_domain::{
+    CodeContext, CodeIndex, CodeQuery, CodeQuestion, PastChange, QueryKind, RetrievalStage, Retrieved,
+};
 use loggia_index::FileIndex;
 
 use crate::support::{House, shown};
@@ -124,4 +126,41 @@ async fn a_question_may_be_asked_as_a_fused_query_and_of_symbols() {
     let named =
         index.search(CodeQuery::new("where do we open a new session", QueryKind::Symbols, 2)).await.unwrap();
     assert_eq!(named[0].symbol.as_deref(), Some("open_session"));
+}
+
+#[tokio::test]
+async fn files_that_were_changed_for_the_same_words_count_more() {
+    let house = house();
+    let index = house.built().await;
+    let change = |subject: &str, files: &[&str]| PastChange {
+        subject: subject.to_owned(),
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+    };
+    let knowing = async |text: &str, history: Vec<PastChange>| {
+        let found = ask(&index, text, |question| question.history = history.into()).await.findings;
+        found.into_iter().map(|found| found.path).collect::<Vec<_>>()
+    };
+    let flicker = vec![
+        change("Stop the flicker of strokes", &["src/draw.rs", "src/gone.rs"]),
+        change("Log people in", &["src/login.rs"]),
+    ];
+    // No file has the word; a change had it.
+    assert_eq!(knowing("flicker", Vec::new()).await, Vec::<String>::new());
+    assert_eq!(knowing("flicker", flicker.clone()).await, ["src/draw.rs"]);
+    assert_eq!(knowing("flickering", flicker.clone()).await, ["src/draw.rs"]);
+    assert_eq!(knowing("zzzz", flicker).await, Vec::<String>::new());
+    let before = knowing("password", Vec::new()).await;
+    let history = vec![change("Ask for the password once more", &["tests/login.rs"])];
+    let after = knowing("password", history).await;
+    let place = |paths: &[String]| paths.iter().position(|path| path == "tests/login.rs").unwrap();
+    assert!(place(&after) < place(&before), "{before:?} {after:?}");
+}
+
+#[tokio::test]
+async fn a_question_may_be_longer_than_what_is_read_of_it() {
+    let house = house();
+    let index = house.built().await;
+    let long = format!("where is the password checked? {}", "ä qq::zz 7\n".repeat(1000));
+    let found = ask(&index, &long, |_| {}).await;
+    assert!(found.findings[0].path.contains("login"), "{}", shown(&found.findings));
 }

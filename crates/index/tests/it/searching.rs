@@ -113,3 +113,38 @@ async fn queries_that_mean_nothing_are_refused_with_a_reason() {
     let none = CodeQuery { limit: 0, ..text("find") };
     assert_eq!(index.search(none).await, Ok(Vec::new()));
 }
+
+#[tokio::test]
+async fn what_a_name_is_in_counts_however_many_have_the_name() {
+    let house = House::with(&[]);
+    for number in 0..150 {
+        let text =
+            format!("struct Thing{number};\nimpl Thing{number} {{\n    fn new() -> Self {{ Self }}\n}}\n");
+        house.write(&format!("f{number:03}.rs"), text);
+    }
+    let index = house.built().await;
+    let query = |text: &str| CodeQuery { limit: 3, ..symbols(text) };
+    for text in ["Thing147::new", "thing147.new()", "Thing147<T>::new"] {
+        assert_eq!(found(&index, query(text)).await.lines().next(), Some("f147.rs:3-3 new"), "{text}");
+    }
+    // Also one that is only in memory yet.
+    house.write("f999.rs", "struct Late;\nimpl Late { fn new() -> Self { Self } }\n");
+    index.changed(vec!["f999.rs".to_owned()]).await.unwrap();
+    assert_eq!(found(&index, query("Late::new")).await.lines().next(), Some("f999.rs:2-2 new"));
+}
+
+#[tokio::test]
+async fn files_that_are_not_wanted_crowd_none_out() {
+    let house = House::with(&[("docs/one.md", "Something of a session, among other things.\n")]);
+    for number in 0..100 {
+        house.write(
+            &format!("src/f{number}.rs"),
+            format!("/// Opens a session.\nfn session_{number}() {{}}\n"),
+        );
+    }
+    let index = house.built().await;
+    for kind in [QueryKind::Fused, QueryKind::Text] {
+        let query = CodeQuery { paths: vec!["docs/**".to_owned()], ..CodeQuery::new("session", kind, 5) };
+        assert_eq!(found(&index, query).await, "docs/one.md:1-1", "{kind:?}");
+    }
+}
