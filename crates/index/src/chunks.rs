@@ -122,7 +122,7 @@ const fn is_border(kind: SymbolKind) -> bool {
 
 /// The line where the comment and the attributes above a definition begin: after the line where the definition before it
 /// does, so that no line is looked at twice.
-fn with_comment(lines: &[&str], before: u32, start: u32) -> u32 {
+pub(crate) fn with_comment(lines: &[&str], before: u32, start: u32) -> u32 {
     let mut start = start;
     while start > before + 1 {
         let above = lines.get(start as usize - 2).map_or("", |line| line.trim_start());

@@ -5,7 +5,7 @@
 
 mod code;
 
-use loggia_domain::{ReferenceKind, SymbolKind};
+use loggia_domain::{Definition, ReferenceKind, SymbolKind};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::chunks::Chunk;
@@ -55,6 +55,17 @@ impl NameHash {
     #[expect(clippy::cast_possible_truncation, reason = "half of the hash is hash enough")]
     pub(crate) fn of(name: &[u8]) -> Self {
         Self(xxh3_64(name) as u32)
+    }
+}
+
+impl From<&Symbol> for Definition {
+    fn from(symbol: &Symbol) -> Self {
+        Self {
+            kind: symbol.kind,
+            container: (!symbol.container.is_empty()).then(|| symbol.container.to_string()),
+            signature: symbol.signature.to_string(),
+            doc: symbol.doc.to_string(),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod question;
 mod retrieve;
 mod sought;
 mod symbols;
+mod together;
 mod uses;
 mod words;
 
@@ -22,7 +23,6 @@ use loggia_domain::{CodeFinding, CodeQuery, IndexError, QueryKind, TextMatch};
 use loggia_tree::Root;
 
 use crate::fault::Fault;
-use crate::query::filter::PathFilter;
 use crate::snapshot::Snapshot;
 use crate::vectors::Similar;
 
@@ -57,10 +57,7 @@ impl Search<'_> {
                 Some(similar) => self.pieces(&query, similar),
                 None => Err(no_vectors()),
             },
-            (QueryKind::Fused, _) => {
-                let filter = PathFilter::new(&query.paths)?;
-                self.fused(&query.text, query.limit, &filter, similar.unwrap_or(&[]))
-            }
+            (QueryKind::Fused, _) => self.together(&query, similar.unwrap_or(&[])),
         }
     }
 

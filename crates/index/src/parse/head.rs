@@ -14,7 +14,7 @@ const MAX_SIGNATURE: usize = 160;
 const MAX_DOC: usize = 160;
 
 /// How many lines above a definition are looked at for the beginning of its documentation.
-const MAX_LINES_ABOVE: usize = 60;
+const MAX_LINES_ABOVE: usize = 500;
 
 /// The first and the last line of a node, counted from 1.
 #[expect(
@@ -103,7 +103,8 @@ fn above(before: &str, language: Language) -> &str {
         }
         rest = &rest[..start - 1];
     }
-    first
+    // Its beginning is farther up, and any other line of it is not what it is about.
+    ""
 }
 
 /// The words of a line that is a comment.

@@ -28,14 +28,19 @@ impl PathFilter {
             let (is_wanted, text) =
                 glob.strip_prefix('!').map_or((true, glob.as_str()), |rest| (false, rest));
             let text = text.strip_prefix("./").unwrap_or(text);
-            let text = match (text.strip_suffix('/'), text.contains('/')) {
-                (Some(directory), _) => format!("{directory}/**"),
-                (None, true) => text.trim_start_matches('/').to_owned(),
-                (None, false) => format!("**/{text}"),
+            if text.is_empty() {
+                return Err(IndexError::BadQuery("a path has nothing in it".to_owned()));
+            }
+            let all = match (text.strip_suffix('/'), text.contains('/')) {
+                (Some(directory), _) => vec![format!("{directory}/**")],
+                (None, true) => with_what_is_in_it(text.trim_start_matches('/').to_owned()),
+                (None, false) => with_what_is_in_it(format!("**/{text}")),
             };
-            let glob = GlobBuilder::new(&text).literal_separator(true).build().map_err(bad)?;
             has_wanted |= is_wanted;
-            if is_wanted { &mut wanted } else { &mut unwanted }.add(glob);
+            for text in all {
+                let glob = GlobBuilder::new(&text).literal_separator(true).build().map_err(bad)?;
+                if is_wanted { &mut wanted } else { &mut unwanted }.add(glob);
+            }
         }
         let wanted = if has_wanted { Some(wanted.build().map_err(bad)?) } else { None };
         Ok(Self { wanted, unwanted: unwanted.build().map_err(bad)? })
@@ -49,6 +54,12 @@ impl PathFilter {
     pub(super) fn is_wanted(&self, path: &str) -> bool {
         self.wanted.as_ref().is_none_or(|wanted| wanted.is_match(path)) && !self.unwanted.is_match(path)
     }
+}
+
+/// A glob, and, since it may name a directory, one for what lies below.
+fn with_what_is_in_it(glob: String) -> Vec<String> {
+    let below = format!("{glob}/**");
+    vec![glob, below]
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@
 
 use loggia_domain::{CodeContext, CodeQuestion};
 
-use crate::chunks::Chunk;
+use crate::chunks::{self, Chunk};
 use crate::entry::Entry;
+use crate::facts::Facts;
 use crate::fault::Fault;
 use crate::fields::{FIELDS, Field};
 use crate::language::Language;
@@ -50,6 +51,8 @@ pub(crate) struct Ranking {
     pub(crate) by_text: usize,
     /// Files by the names they define.
     pub(crate) by_names: usize,
+    /// By word of the question: how much it counts.
+    pub(crate) rarity: Vec<f32>,
 }
 
 /// A file that fits.
@@ -124,7 +127,7 @@ impl Search<'_> {
             ranked.sort_by(order);
         }
         let [by_text, by_names] = [scores.by_text, scores.by_names].map(|count| count.min(STAGE));
-        Ok(Ranking { files: ranked, by_text, by_names })
+        Ok(Ranking { files: ranked, by_text, by_names, rarity: scores.rarity })
     }
 
     /// A file that defines what was typed is meant.
@@ -220,9 +223,10 @@ impl Search<'_> {
     fn look_at(&self, ranked: &mut Ranked, asked: &Asked<'_>) -> Result<(), Fault> {
         let Asked { sought, scores, tuning, similar } = asked;
         let Some(entry) = self.snapshot.entry(ranked.file) else { return Ok(()) };
-        let (Some(text), Some(chunks)) = (self.text(&entry.path), self.snapshot.pieces(ranked.file)?) else {
-            return Ok(());
-        };
+        let Some(text) = self.text(&entry.path) else { return Ok(()) };
+        // Whose symbols were not looked for yet is cut up by its lines alone.
+        let by_lines = || chunks::chunks(&entry.path, &text, &Facts::default());
+        let chunks = self.snapshot.pieces(ranked.file)?.unwrap_or_else(by_lines);
         let ideal: f32 = scores.rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE);
         let mut pieces = sought.pieces(&text, &chunks, &scores.rarity);
         pieces.iter_mut().for_each(|(_, score)| *score /= ideal);
@@ -247,7 +251,7 @@ impl Search<'_> {
     }
 
     /// How much others use what a file defines: the logarithm of how many files do, of each name that few others define.
-    fn centrality(&self, file: u32, facts: &crate::facts::Facts) -> Result<f32, Fault> {
+    fn centrality(&self, file: u32, facts: &Facts) -> Result<f32, Fault> {
         let mut most: f32 = 0.0;
         let mut seen: Vec<&str> = Vec::new();
         for symbol in &facts.symbols {

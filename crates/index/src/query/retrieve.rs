@@ -3,11 +3,9 @@
 //! The best pieces of the best files, without those that say what another one said. Every stage tells how much it found.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use loggia_domain::{
-    CodeContext, CodeFinding, CodeQuery, CodeQuestion, Definition, IndexError, RetrievalStage, Retrieved,
-    StageCount,
+    CodeFinding, CodeQuery, CodeQuestion, Definition, IndexError, RetrievalStage, Retrieved, StageCount,
 };
 
 use crate::chunks::Chunk;
@@ -54,27 +52,6 @@ impl Search<'_> {
         let mut retrieved = self.pack(&ranked.files, question)?;
         retrieved.stages = stages(&ranked, similar);
         Ok(retrieved)
-    }
-
-    /// The findings of a fused query: as a question whose budget is its limit.
-    pub(super) fn fused(
-        &self,
-        text: &str,
-        limit: usize,
-        filter: &PathFilter,
-        similar: &[Similar],
-    ) -> Result<Vec<CodeFinding>, IndexError> {
-        let tuning = Tuning::default();
-        let parsed = question::parse(text, tuning.forms);
-        let question = CodeQuestion {
-            text: text.to_owned(),
-            context: CodeContext::default(),
-            history: Arc::default(),
-            limit,
-            budget: usize::MAX,
-        };
-        let ranked = self.ranked(&parsed, &question, filter, &tuning, similar).map_err(unavailable)?;
-        Ok(self.pack(&ranked.files, &question)?.findings)
     }
 
     /// The pieces that mean what was asked for.
@@ -175,7 +152,7 @@ impl Search<'_> {
     }
 
     /// Chooses pieces until the budget is spent.
-    fn pack(&self, ranked: &[Ranked], question: &CodeQuestion) -> Result<Retrieved, IndexError> {
+    pub(super) fn pack(&self, ranked: &[Ranked], question: &CodeQuestion) -> Result<Retrieved, IndexError> {
         let mut candidates: Vec<Candidate<'_>> =
             ranked.iter().flat_map(|ranked| self.candidates_of(ranked)).collect();
         candidates.sort_by(|a, b| {
@@ -239,12 +216,7 @@ impl Search<'_> {
             symbol: symbol.map(|symbol| symbol.name.to_string()),
             snippet,
             score: candidate.score,
-            definition: symbol.map(|symbol| Definition {
-                kind: symbol.kind,
-                container: (!symbol.container.is_empty()).then(|| symbol.container.to_string()),
-                signature: symbol.signature.to_string(),
-                doc: symbol.doc.to_string(),
-            }),
+            definition: symbol.map(Definition::from),
         })
     }
 

@@ -14,6 +14,7 @@ use crate::names::{Container, Defined, letters};
 use crate::query::excerpt::{MAX_SNIPPET, shortened, snippet};
 use crate::query::filter::PathFilter;
 use crate::query::{Search, unavailable};
+use crate::words;
 use crate::workers;
 
 mod fit;
@@ -78,7 +79,36 @@ impl Search<'_> {
             true => self.symbols_by_words(&query.text, &|kind| sought.is_kind(kind), &filter),
             false => self.hits(&sought).map_err(unavailable)?,
         };
+        if let Some((container, name)) = spaced(&query.text) {
+            // `Thing new` may be one name of two words, or a name and what it is in.
+            let sought =
+                Sought { pattern: Pattern::new(name), container: Some(Container::of(container)), ..sought };
+            hits.extend(
+                self.hits(&sought).map_err(unavailable)?.into_iter().filter(|hit| hit.score > INSIDE),
+            );
+        }
         self.sort(&mut hits, query.limit);
+        self.findings(hits)
+    }
+
+    /// The definitions whose name is the query, whatever its case; none if it is no name.
+    pub(super) fn exactly(&self, query: &CodeQuery) -> Result<Vec<CodeFinding>, IndexError> {
+        let (container, name) = parts(&query.text);
+        if name.is_empty() || !name.chars().all(words::is_word) {
+            return Ok(Vec::new());
+        }
+        let filter = PathFilter::new(&query.paths)?;
+        let pattern = Pattern::new(name);
+        let container = container.map(Container::of);
+        let sought = Sought { pattern, container, kinds: &query.symbols, filter: &filter };
+        let mut hits = self.hits(&sought).map_err(unavailable)?;
+        let least = if container.is_some() { SAME_NAME + CONTAINER } else { SAME_NAME };
+        hits.retain(|hit| hit.score >= least);
+        self.sort(&mut hits, query.limit);
+        self.findings(hits)
+    }
+
+    fn findings(&self, hits: Vec<Hit>) -> Result<Vec<CodeFinding>, IndexError> {
         let mut findings = Vec::new();
         for hit in hits {
             self.check()?;
@@ -153,18 +183,19 @@ impl Search<'_> {
             symbol: Some(symbol.name.to_string()),
             snippet: shown.unwrap_or_else(|| shortened(&symbol.signature, MAX_SNIPPET).to_owned()),
             score: hit.score,
-            definition: Some(Definition {
-                kind: symbol.kind,
-                container: (!symbol.container.is_empty()).then(|| symbol.container.to_string()),
-                signature: symbol.signature.to_string(),
-                doc: symbol.doc.to_string(),
-            }),
+            definition: Some(Definition::from(symbol)),
         }))
     }
 }
 
 /// What being in the right thing is worth: less than a better name.
 const CONTAINER: f32 = 8.0;
+
+/// A name that is the one that was typed, apart from its case, has at least this.
+const SAME_NAME: f32 = 95.0;
+
+/// A name that is the one that was typed, or begins with it, and is in the right thing has more than this.
+const INSIDE: f32 = 80.0 + CONTAINER;
 
 /// What people look for more often counts a little more, within the same fit of the name.
 const fn weight(kind: SymbolKind) -> f32 {
@@ -182,13 +213,22 @@ const fn weight(kind: SymbolKind) -> f32 {
 }
 
 /// What a name is in, if the query says so, and the name.
-fn parts(text: &str) -> (Option<&str>, &str) {
+pub(super) fn parts(text: &str) -> (Option<&str>, &str) {
     let text = text.trim().trim_end_matches(['(', ')', ';', '!', ':']);
     let split = text.rsplit_once("::").or_else(|| text.rsplit_once(['.', '#']));
     match split {
         Some((before, name)) if !name.is_empty() => (Some(before).filter(|before| !before.is_empty()), name),
         _ => (None, text),
     }
+}
+
+/// Two words, of which the first may be what the second is in.
+fn spaced(text: &str) -> Option<(&str, &str)> {
+    let mut words = text.split_whitespace();
+    let pair = (words.next()?, words.next()?);
+    let are_names =
+        words.next().is_none() && [pair.0, pair.1].iter().all(|word| word.chars().all(words::is_word));
+    are_names.then_some(pair)
 }
 
 #[cfg(test)]

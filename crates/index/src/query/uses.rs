@@ -9,6 +9,7 @@ use crate::facts::NameHash;
 use crate::fields::Field;
 use crate::query::excerpt::shortened;
 use crate::query::filter::PathFilter;
+use crate::query::symbols::parts;
 use crate::query::{Search, unavailable};
 use crate::words::{MAX_WORD, is_word};
 
@@ -19,7 +20,8 @@ impl Search<'_> {
     /// The uses of a name, in the order of paths and lines.
     pub(crate) fn references(&self, query: &ReferenceQuery) -> Result<Vec<CodeReference>, IndexError> {
         let filter = PathFilter::new(&query.paths)?;
-        let name = query.name.trim();
+        // What it is in cannot be told from a use, so all things of this name are meant.
+        let (_, name) = parts(&query.name);
         if name.is_empty() || !name.chars().all(is_word) || name.len() > MAX_WORD {
             return Err(IndexError::BadQuery(format!("`{}` is no name", shortened(name, MAX_WORD))));
         }

@@ -16,7 +16,7 @@ use crate::words::{self, Words};
 pub(super) const MAX_WORDS: usize = 64;
 
 /// How many lines are shown for a file.
-const WINDOW: usize = 5;
+pub(super) const WINDOW: u32 = 5;
 
 impl Search<'_> {
     /// The files that fit the words of a query best.
@@ -30,7 +30,8 @@ impl Search<'_> {
             self.check()?;
             let Some(entry) = self.snapshot.entry(file) else { continue };
             let Some(text) = self.text(&entry.path) else { continue };
-            let (start_line, end_line) = window(&text, &wanted, &scores.rarity);
+            let window = window(&text, &wanted, &scores.rarity);
+            let (start_line, end_line) = window.unwrap_or_else(|| first_lines(&text));
             findings.push(CodeFinding {
                 path: entry.path.to_string(),
                 start_line,
@@ -65,13 +66,13 @@ pub(super) fn wanted(text: &str) -> Vec<Wanted> {
     words.map(Wanted::plain).collect()
 }
 
-/// The few lines of a text that have the most of the words, by how much those count; the first lines if none has any.
-pub(super) fn window(text: &str, wanted: &[Wanted], rarity: &[f32]) -> (u32, u32) {
+/// The few lines of a text that have the most of the words, by how much those count; nothing if none has any.
+pub(super) fn window(text: &str, wanted: &[Wanted], rarity: &[f32]) -> Option<(u32, u32)> {
     let worth: HashMap<&str, (usize, f32)> = wanted
         .iter()
         .zip(rarity)
         .enumerate()
-        .map(|(place, (wanted, rarity))| (wanted.word.as_str(), (place, *rarity)))
+        .flat_map(|(place, (wanted, rarity))| wanted.each().map(move |(form, _)| (form, (place, *rarity))))
         .collect();
     let mut words = Words::default();
     // By line: which of the words it has.
@@ -93,19 +94,22 @@ pub(super) fn window(text: &str, wanted: &[Wanted], rarity: &[f32]) -> (u32, u32
         if lines[start] == 0 {
             continue;
         }
-        let has = lines[start..(start + WINDOW).min(lines.len())].iter().fold(0, |all, has| all | has);
+        let has =
+            lines[start..(start + WINDOW as usize).min(lines.len())].iter().fold(0, |all, has| all | has);
         let here = value(has);
         if here > best.0 {
             best = (here, start);
         }
     }
-    let last = (best.1 + WINDOW).min(lines.len()).max(1);
-    let end = (best.1..last).rev().find(|line| lines.get(*line).is_some_and(|has| *has != 0));
+    let last = (best.1 + WINDOW as usize).min(lines.len());
+    let end = (best.1..last).rev().find(|line| lines[*line] != 0)?;
     let line = |line: usize| u32::try_from(line + 1).unwrap_or(u32::MAX);
-    match end {
-        Some(end) => (line(best.1), line(end)),
-        None => (1, line(last.saturating_sub(1))),
-    }
+    Some((line(best.1), line(end)))
+}
+
+/// The first lines of a text.
+fn first_lines(text: &str) -> (u32, u32) {
+    (1, u32::try_from(text.lines().take(WINDOW as usize).count().max(1)).unwrap_or(1))
 }
 
 #[cfg(test)]
@@ -116,8 +120,9 @@ mod tests {
     fn the_lines_with_most_of_the_words_are_shown() {
         let text = "alpha\nx\nx\nx\nx\nx\nbeta\nalpha gamma\nx\nbeta\nx\n";
         let wanted = wanted("alpha beta gamma");
-        assert_eq!(window(text, &wanted, &[1.0, 1.0, 1.0]), (7, 10));
-        assert_eq!(window("none\nhere\n", &wanted, &[1.0, 1.0, 1.0]), (1, 2));
-        assert_eq!(window("", &wanted, &[1.0, 1.0, 1.0]), (1, 1));
+        assert_eq!(window(text, &wanted, &[1.0, 1.0, 1.0]), Some((7, 10)));
+        assert_eq!(window("none\nhere\n", &wanted, &[1.0, 1.0, 1.0]), None);
+        assert_eq!(window("", &wanted, &[1.0, 1.0, 1.0]), None);
+        assert_eq!((first_lines("none\nhere\n"), first_lines("")), ((1, 2), (1, 1)));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use loggia_domain::{CodeIndex, IndexBuild, IndexControl, IndexError, IndexState};
+use loggia_domain::{CodeIndex, CodeQuery, IndexBuild, IndexControl, IndexError, IndexState, QueryKind};
 
 use crate::support::{House, found, paused_among_symbols, phrase, skipped, symbols, text, until, write_much};
 
@@ -84,6 +84,8 @@ async fn the_first_build_answers_for_words_before_it_knows_symbols() {
     paused_among_symbols(&index).await;
     assert_eq!(found(&index, phrase("orchard_7()")).await, "f7.rs:1-1");
     assert_eq!(found(&index, symbols("orchard_7")).await, "");
+    let all_ways = CodeQuery::new("orchard_7", QueryKind::Fused, 3);
+    assert_eq!(found(&index, all_ways).await.lines().next(), Some("f7.rs:1-1"));
     index.control(IndexControl::Resume);
     build.await.unwrap().unwrap();
     assert!(found(&index, symbols("orchard_7")).await.starts_with("f7.rs:1-1 orchard_7"));

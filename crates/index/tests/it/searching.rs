@@ -124,7 +124,7 @@ async fn what_a_name_is_in_counts_however_many_have_the_name() {
     }
     let index = house.built().await;
     let query = |text: &str| CodeQuery { limit: 3, ..symbols(text) };
-    for text in ["Thing147::new", "thing147.new()", "Thing147<T>::new"] {
+    for text in ["Thing147::new", "thing147.new()", "Thing147<T>::new", "Thing147 new"] {
         assert_eq!(found(&index, query(text)).await.lines().next(), Some("f147.rs:3-3 new"), "{text}");
     }
     // Also one that is only in memory yet.
@@ -146,5 +146,65 @@ async fn files_that_are_not_wanted_crowd_none_out() {
     for kind in [QueryKind::Fused, QueryKind::Text] {
         let query = CodeQuery { paths: vec!["docs/**".to_owned()], ..CodeQuery::new("session", kind, 5) };
         assert_eq!(found(&index, query).await, "docs/one.md:1-1", "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_expression_may_be_about_the_end_of_a_line() {
+    let house = House::with(&[("a.rs", "use a;\nfn one() {\n}\n\nlet x = 1;"), ("b.rs", "use b;\r\n}\r\n")]);
+    let index = house.built().await;
+    let lines = async |text: &str| found(&index, regex(text)).await.replace('\n', " ");
+    assert_eq!(lines(";$").await, "a.rs:1-1 a.rs:5-5 b.rs:1-1");
+    assert_eq!(lines("^}$").await, "a.rs:3-3 b.rs:2-2");
+    assert_eq!(lines("^fn .*\\{$").await, "a.rs:2-2");
+    assert_eq!(lines("^$").await, "a.rs:4-4");
+    assert_eq!(lines("^use .*;$").await, "a.rs:1-1 b.rs:1-1");
+    assert_eq!(lines("one$").await, "");
+}
+
+#[tokio::test]
+async fn a_query_that_is_a_name_leads_to_what_it_names_and_others_to_the_line() {
+    let house = House::with(&[
+        (
+            "src/queue.rs",
+            "//! A queue.\n\nuse std::fmt;\n\n/// Holds messages for a session.\npub struct MessageQueue {\n    inner: Vec<u8>,\n}\n\n\
+             impl MessageQueue {\n    /// Polls once.\n    pub fn poll_queue(&self) -> u8 {\n        self.inner[0]\n    }\n}\n",
+        ),
+        (
+            "src/other.rs",
+            "//! poll_queue poll_queue MessageQueue MessageQueue: see there, as poll_queue does.\n\nfn other() {}\n",
+        ),
+    ]);
+    let index = house.built().await;
+    let fused = |text: &str| CodeQuery::new(text, QueryKind::Fused, 10);
+    let first = async |text: &str| found(&index, fused(text)).await.lines().next().map(str::to_owned);
+    assert_eq!(first("MessageQueue").await.as_deref(), Some("src/queue.rs:6-8 MessageQueue"));
+    assert_eq!(first("messagequeue").await.as_deref(), Some("src/queue.rs:6-8 MessageQueue"));
+    assert_eq!(first("MessageQueue::poll_queue").await.as_deref(), Some("src/queue.rs:12-14 poll_queue"));
+    // A line in the middle of a piece, and what it is in.
+    assert_eq!(first("polls once").await.as_deref(), Some("src/queue.rs:11-12 poll_queue"));
+    let found = index.search(fused("MessageQueue")).await.unwrap();
+    assert!(found.is_sorted_by(|one, next| one.score >= next.score), "{found:?}");
+    let narrow = CodeQuery { limit: 1, ..fused("MessageQueue") };
+    assert_eq!(index.search(narrow).await.unwrap().len(), 1);
+    assert_eq!(used(&index, "MessageQueue::poll_queue").await, used(&index, "poll_queue").await);
+}
+
+#[tokio::test]
+async fn a_path_may_be_a_directory() {
+    let house = house();
+    let index = house.built().await;
+    for (path, expected) in
+        [("src", 2), ("src/", 2), ("./src", 2), ("tools", 1), ("src/store.rs", 1), ("none", 0)]
+    {
+        let query = CodeQuery { paths: vec![path.to_owned()], ..phrase("find_user") };
+        let found = index.search(query).await.unwrap();
+        let mut paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
+        paths.dedup();
+        assert_eq!(paths.len(), expected, "{path}: {paths:?}");
+    }
+    for path in ["", "!"] {
+        let query = CodeQuery { paths: vec![path.to_owned()], ..phrase("find_user") };
+        assert!(matches!(index.search(query).await, Err(IndexError::BadQuery(_))));
     }
 }
