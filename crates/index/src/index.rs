@@ -63,7 +63,7 @@ impl FileIndex {
             return Ok(());
         }
         let unavailable = |why: &dyn std::fmt::Display| IndexError::Unavailable(why.to_string());
-        let vectors = Vectors::open(&self.shared.settings.directory, embedder);
+        let vectors = Vectors::open(&self.shared.settings, embedder);
         let vectors = vectors.map_err(|fault| unavailable(&fault))?;
         if self.shared.vectors.set(vectors).is_err() {
             return Ok(());

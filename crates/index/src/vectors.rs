@@ -1,7 +1,8 @@
 //! Vectors of pieces: made in the background, compared one by one.
 //!
 //! Knows embedders as a trait and pieces by their hashes; a piece that did not change keeps its vector, whatever else
-//! did. What people changed is embedded first, then what others use most. Without an embedder there is none of this.
+//! did. What people changed is embedded first, then what others use most. Without an embedder there is none of this. What
+//! always holds: an embedder is given no piece of a file that the settings call secret.
 //!
 //! A query looks at all vectors, as bytes, and compares the best of them exactly: for as many pieces as a workspace has
 //! that is quicker than it takes to be worth an index of its own.
@@ -10,7 +11,6 @@ mod file;
 mod making;
 
 use std::collections::{HashSet, VecDeque};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -22,6 +22,7 @@ use crate::control::lock;
 use crate::entry::Entry;
 use crate::fault::Fault;
 use crate::keeper::Shared;
+use crate::settings::IndexSettings;
 use crate::snapshot::Snapshot;
 
 use file::VectorFile;
@@ -53,6 +54,8 @@ pub enum Making {
 /// The vectors of one index.
 pub(crate) struct Vectors {
     pub(crate) embedder: Arc<dyn Embedder>,
+    /// Whether no piece of a file may be given to the embedder.
+    is_secret: fn(&str) -> bool,
     table: RwLock<Table>,
     /// How many rows the table has: told without waiting for whoever writes it.
     count: AtomicU64,
@@ -90,14 +93,16 @@ pub(crate) struct Similar {
 }
 
 impl Vectors {
-    /// Opens the vectors in a directory; those of another embedder are dropped.
-    pub(crate) fn open(directory: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, Fault> {
+    /// Opens the vectors of an index; those of another embedder are dropped.
+    pub(crate) fn open(settings: &IndexSettings, embedder: Arc<dyn Embedder>) -> Result<Self, Fault> {
         let dimensions = embedder.dimensions();
-        let (file, rows) = VectorFile::open(&directory.join("vectors"), dimensions, &embedder.identity())?;
+        let path = settings.directory.join("vectors");
+        let (file, rows) = VectorFile::open(&path, dimensions, &embedder.identity())?;
         let mut table = Table { dimensions, file, hashes: Vec::new(), bytes: Vec::new(), scales: Vec::new() };
         rows.iter().for_each(|(hash, vector)| table.keep(*hash, vector));
         Ok(Self {
             embedder,
+            is_secret: settings.is_secret,
             count: AtomicU64::new(table.hashes.len() as u64),
             table: RwLock::new(table),
             wake: Mutex::default(),

@@ -132,6 +132,9 @@ impl Vectors {
         let mut wanted = Vec::new();
         for (file, chunk) in pieces.iter().filter(|(_, chunk)| !known.contains(&chunk.hash)) {
             let Some(entry) = search.snapshot.entry(*file) else { continue };
+            if (self.is_secret)(&entry.path) {
+                continue;
+            }
             let Ok(Some(facts)) = search.snapshot.outline(*file) else { continue };
             let said = search.current(&entry.path).map(|text| chunk.said(&entry.path, &text, &facts));
             // A file that changed since says something else.
@@ -158,33 +161,30 @@ fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Sai
     let known = vectors.table.read().unwrap_or_else(PoisonError::into_inner).has();
     let stop = AtomicBool::new(false);
     let search = Search { snapshot: &snapshot, root: &shared.settings.root, stop: &stop };
-    let mut batch: Vec<Said> = Vec::new();
+    let mut picking = Picking { search, vectors, known, batch: Vec::new() };
     for (file, _) in snapshot.changes() {
-        take(&search, file, &known, order, &mut batch);
-        if batch.len() >= BATCH {
-            return Some(batch);
+        if picking.take(file, order) == Fill::Full {
+            return Some(picking.batch);
         }
     }
     while let Some(path) = vectors.next_preferred() {
         let Some(file) = snapshot.find(&path) else { continue };
-        take(&search, file, &known, order, &mut batch);
-        if batch.len() >= BATCH {
+        if picking.take(file, order) == Fill::Full {
             // There may be more of it.
             vectors.prefer(std::iter::once(&*path));
-            return Some(batch);
+            return Some(picking.batch);
         }
     }
-    if !order.follow(&snapshot, &search, vectors) {
+    if !order.follow(&snapshot, &picking.search, vectors) {
         return None;
     }
     while let Some(file) = order.files.last().copied() {
-        take(&search, file, &known, order, &mut batch);
-        if batch.len() >= BATCH {
-            return Some(batch);
+        if picking.take(file, order) == Fill::Full {
+            return Some(picking.batch);
         }
         order.files.pop();
     }
-    (!batch.is_empty()).then_some(batch)
+    (!picking.batch.is_empty()).then_some(picking.batch)
 }
 
 impl Order {
@@ -208,37 +208,51 @@ impl Order {
     }
 }
 
-/// Adds the pieces of a file that have no vector.
-fn take(
-    search: &Search<'_>,
-    file: u32,
-    known: &HashSet<ChunkHash>,
-    order: &mut Order,
-    batch: &mut Vec<Said>,
-) {
-    let Some(entry) = search.snapshot.entry(file) else { return };
-    let Ok(Some(facts)) = search.snapshot.outline(file) else { return };
-    let is_wanted = |hash: ChunkHash, order: &Order, batch: &[Said]| {
-        !known.contains(&hash)
-            && !order.passed_over.contains(&hash)
-            && batch.iter().all(|said| said.hash != hash)
-    };
-    if facts.chunks.iter().all(|chunk| !is_wanted(chunk.hash, order, batch)) {
-        return;
+/// Putting a batch together.
+struct Picking<'p> {
+    search: Search<'p>,
+    vectors: &'p Vectors,
+    known: HashSet<ChunkHash>,
+    batch: Vec<Said>,
+}
+
+/// Whether more fits into a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fill {
+    Open,
+    Full,
+}
+
+impl Picking<'_> {
+    /// Adds the pieces of a file that have no vector and may have one.
+    fn take(&mut self, file: u32, order: &mut Order) -> Fill {
+        let snapshot = self.search.snapshot;
+        let entry = snapshot.entry(file).filter(|entry| !(self.vectors.is_secret)(&entry.path));
+        let (Some(entry), Ok(Some(facts))) = (entry, snapshot.outline(file)) else { return Fill::Open };
+        if facts.chunks.iter().all(|chunk| !self.is_wanted(chunk.hash, order)) {
+            return Fill::Open;
+        }
+        let text = self.search.current(&entry.path);
+        for chunk in &facts.chunks {
+            if !self.is_wanted(chunk.hash, order) {
+                continue;
+            }
+            let said = text.as_ref().map(|text| chunk.said(&entry.path, text, &facts));
+            // A file that changed since is embedded when its change is known.
+            match said.filter(|said| chunk.hash.is_of(said)) {
+                Some(text) => self.batch.push(Said { hash: chunk.hash, text }),
+                None => drop(order.passed_over.insert(chunk.hash)),
+            }
+            if self.batch.len() >= BATCH {
+                return Fill::Full;
+            }
+        }
+        Fill::Open
     }
-    let text = search.current(&entry.path);
-    for chunk in &facts.chunks {
-        if batch.len() >= BATCH {
-            return;
-        }
-        if !is_wanted(chunk.hash, order, batch) {
-            continue;
-        }
-        let said = text.as_ref().map(|text| chunk.said(&entry.path, text, &facts));
-        // A file that changed since is embedded when its change is known.
-        match said.filter(|said| chunk.hash.is_of(said)) {
-            Some(text) => batch.push(Said { hash: chunk.hash, text }),
-            None => drop(order.passed_over.insert(chunk.hash)),
-        }
+
+    fn is_wanted(&self, hash: ChunkHash, order: &Order) -> bool {
+        !self.known.contains(&hash)
+            && !order.passed_over.contains(&hash)
+            && self.batch.iter().all(|said| said.hash != hash)
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use loggia_domain::{
     BoxFuture, CodeContext, CodeIndex, CodeQuery, CodeQuestion, Embedder, IndexBuild, IndexError, QueryKind,
 };
-use loggia_index::{FileIndex, Making};
+use loggia_index::{FileIndex, IndexSettings, Making};
 
 use crate::support::{House, shown};
 
@@ -116,6 +116,35 @@ async fn vectors_are_kept_and_only_what_changed_is_embedded_again() {
     // The old piece is not there any more, though its vector is.
     let found = index.search(CodeQuery::new("pear", QueryKind::Vectors, 10)).await.unwrap();
     assert_eq!(found.iter().filter(|found| found.path == "b.rs").count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pieces_of_secret_files_are_given_to_no_embedder() {
+    let house = house();
+    house.write("keys/.env", "PEAR=fruit\n");
+    let is_secret = |path: &str| path == "keys/.env";
+    let index = FileIndex::open(IndexSettings { is_secret, ..house.settings() }).unwrap();
+    let meanings = Arc::new(Meanings::default());
+    index.embed_with(Arc::clone(&meanings) as Arc<dyn Embedder>, Making::All).unwrap();
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    until("vectors", || index.details().vectors == Some(3)).await;
+    // Nor when it changes, is looked for by name, or lies beside files that do.
+    house.write("keys/.env", "PEAR=apple\n");
+    house.write("b.rs", "/// The apple.\npub fn eat() {}\n");
+    index.changed(vec!["keys/.env".to_owned(), "b.rs".to_owned()]).await.unwrap();
+    let question = CodeQuestion {
+        text: "PEAR".to_owned(),
+        context: CodeContext::default(),
+        history: Arc::default(),
+        limit: 5,
+        budget: 1000,
+    };
+    let retrieved = index.retrieve(question.clone()).await.unwrap();
+    assert!(shown(&retrieved.findings).contains("keys/.env"), "{retrieved:?}");
+    index.embed_for(question, 5).await.unwrap();
+    until("the change", || index.details().vectors == Some(4)).await;
+    let batches = meanings.batches.lock().unwrap().concat();
+    assert!(batches.iter().all(|text| !text.contains("PEAR=")), "{batches:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

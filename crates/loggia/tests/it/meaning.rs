@@ -119,6 +119,27 @@ fn code_is_found_by_what_it_means_once_an_endpoint_makes_vectors() {
 }
 
 #[test]
+fn no_endpoint_is_sent_files_with_credentials() {
+    let auto = AutoStage::new();
+    let stage = &auto.0;
+    let meanings = Meanings::begin();
+    meanings.configure(stage);
+    write_project(stage);
+    for path in [".env", "deploy/.env.production", "deploy/id_rsa", "deploy/server.key", "deploy/tls.PEM"] {
+        stage.write(&format!("project/{path}"), "API_TOKEN=car-4711\n");
+    }
+    assert_eq!(stage.run(&["index", "build"]).code, Some(0));
+    let status = until(stage, "vectors", |status| status["vectors"] == 3);
+    assert_eq!(status["files"], 8, "{status}");
+    // Once a later change has its vector, nothing is left that might have been sent.
+    stage.write("project/b.rs", "/// The apple.\npub fn eat() {}\n");
+    assert_eq!(stage.run(&["index", "build"]).code, Some(0));
+    until(stage, "the change", |status| status["vectors"] == 4);
+    let asked = meanings.asked.lock().unwrap();
+    assert!(asked.iter().all(|request| !request.to_string().contains("4711")), "{asked:?}");
+}
+
+#[test]
 fn an_endpoint_that_is_away_is_told_and_everything_else_works() {
     let auto = AutoStage::new();
     let stage = &auto.0;
