@@ -264,7 +264,7 @@ impl CodeIndex for FileIndex {
     fn details(&self) -> IndexDetails {
         let mut published = self.shared.published();
         let vectors = self.shared.vectors.get();
-        published.notes.extend(vectors.and_then(Vectors::failure));
+        published.notes.extend(vectors.into_iter().flat_map(Vectors::notes));
         published.notes.extend(lock(&self.shared.no_vectors).clone());
         IndexDetails {
             progress: self.shared.control.progress(),

@@ -65,6 +65,7 @@ pub(crate) struct Vectors {
     stop: tokio::sync::watch::Sender<bool>,
     /// What the embedder last failed with.
     failure: Mutex<Option<String>>,
+    refused: Mutex<Refused>,
     /// Files that are embedded before the others, the last one first.
     preferred: Mutex<VecDeque<Box<str>>>,
     runtime: Option<tokio::runtime::Handle>,
@@ -80,6 +81,14 @@ impl std::fmt::Debug for Vectors {
 struct Wake {
     is_asked: bool,
     is_stopping: bool,
+}
+
+/// Pieces that the embedder refused. It is not asked for them again: it would refuse all that is sent along.
+#[derive(Debug, Default)]
+struct Refused {
+    pieces: HashSet<ChunkHash>,
+    /// What it said of the last one.
+    why: String,
 }
 
 /// A piece that means something like what was asked for.
@@ -109,6 +118,7 @@ impl Vectors {
             bell: Condvar::new(),
             stop: tokio::sync::watch::Sender::new(false),
             failure: Mutex::default(),
+            refused: Mutex::default(),
             preferred: Mutex::default(),
             runtime: tokio::runtime::Handle::try_current().ok(),
         })
@@ -119,9 +129,32 @@ impl Vectors {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// What the embedder last failed with.
-    pub(crate) fn failure(&self) -> Option<String> {
-        lock(&self.failure).clone()
+    /// What people should know.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let failure = lock(&self.failure).as_ref().map(|why| format!("vectors are not made for now: {why}"));
+        let refused = lock(&self.refused);
+        let count = match refused.pieces.len() {
+            0 => None,
+            1 => Some("1 piece of code was refused by the embedder and has".to_owned()),
+            many => Some(format!("{many} pieces of code were refused by the embedder and have")),
+        };
+        let refused = count.map(|count| format!("{count} no vector: {}", refused.why));
+        failure.into_iter().chain(refused).collect()
+    }
+
+    /// Has a piece passed over from now on.
+    fn refuse(&self, hash: ChunkHash, why: String) {
+        let mut refused = lock(&self.refused);
+        if refused.pieces.is_empty() {
+            tracing::warn!(%why, "a piece of code is refused by the embedder and gets no vector");
+        }
+        refused.pieces.insert(hash);
+        refused.why = why;
+    }
+
+    /// Whether the embedder refused a piece.
+    fn is_refused(&self, hash: ChunkHash) -> bool {
+        lock(&self.refused).pieces.contains(&hash)
     }
 
     /// Says that there is a new state.

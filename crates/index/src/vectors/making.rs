@@ -1,17 +1,19 @@
 //! Making vectors in the background, the most useful first.
 //!
-//! Knows which pieces have none and in which order they get one. An embedder that fails is asked again later; a state
-//! that changes meanwhile is looked at after the batch.
+//! Knows which pieces have none and in which order they get one. An embedder that fails is asked again later; a piece that
+//! it refuses is looked for among those it came with, and passed over; a state that changes meanwhile is looked at after
+//! the batch.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use loggia_domain::IndexError;
+use loggia_domain::{EmbedderError, IndexError};
 
 use crate::chunks::{Chunk, ChunkHash};
 use crate::control::{Control, lock};
+use crate::fault::Fault;
 use crate::keeper::Shared;
 use crate::query::Search;
 use crate::snapshot::Snapshot;
@@ -38,8 +40,12 @@ pub(super) fn run(shared: &Arc<Shared>) {
         }
         while let Some(batch) = next(shared, vectors, &mut order) {
             match vectors.embed(&batch) {
-                Ok(true) => lock(&vectors.failure).take(),
-                Ok(false) => return,
+                Ok(Some(kept)) => {
+                    // Who refuses everything is not sent the whole workspace at once for that.
+                    retry = (kept == 0).then_some(RETRY);
+                    lock(&vectors.failure).take()
+                }
+                Ok(None) => return,
                 Err(error) => {
                     tracing::warn!(%error, "pieces of code have no vectors yet");
                     retry = Some(RETRY);
@@ -89,34 +95,55 @@ impl Vectors {
         !wake.is_stopping
     }
 
-    /// Embeds and keeps some pieces. Says whether to go on.
-    fn embed(&self, batch: &[Said]) -> Result<bool, IndexError> {
-        let texts: Vec<String> = batch.iter().map(|said| said.text.clone()).collect();
+    /// Embeds and keeps some pieces, and passes over what the embedder refuses. Says how many were kept; nothing when no
+    /// more are to be made.
+    fn embed(&self, batch: &[Said]) -> Result<Option<usize>, EmbedderError> {
+        let texts = batch.iter().map(|said| said.text.clone()).collect();
+        match self.asked(texts) {
+            Ok(Some(made)) => self.keep(batch, made).map(Some),
+            Ok(None) => Ok(None),
+            Err(EmbedderError::Refused(_)) if batch.len() > 1 => {
+                let (first, rest) = batch.split_at(batch.len() / 2);
+                let Some(kept) = self.embed(first)? else { return Ok(None) };
+                Ok(self.embed(rest)?.map(|more| kept + more))
+            }
+            Err(EmbedderError::Refused(why)) => {
+                batch.iter().for_each(|said| self.refuse(said.hash, why.clone()));
+                Ok(Some(0))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the embedder makes of texts; nothing when no more is to be made.
+    fn asked(&self, texts: Vec<String>) -> Result<Option<Vec<Vec<f32>>>, EmbedderError> {
         let mut stop = self.stop.subscribe();
         let work = async {
             tokio::select! {
-                made = self.embedder.embed(texts) => Some(made),
-                _ = stop.wait_for(|stop| *stop) => None,
+                made = self.embedder.embed(texts) => made.map(Some),
+                _ = stop.wait_for(|stop| *stop) => Ok(None),
             }
         };
-        let made = match &self.runtime {
+        match &self.runtime {
             Some(runtime) => runtime.block_on(work),
             None => {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                let failed = |error: std::io::Error| IndexError::Unavailable(error.to_string());
+                let failed = |error: std::io::Error| EmbedderError::Unavailable(error.to_string());
                 runtime.map_err(failed)?.block_on(work)
             }
-        };
-        let Some(made) = made else { return Ok(false) };
-        let made = made?;
+        }
+    }
+
+    /// Keeps the vectors of some pieces, and says how many.
+    fn keep(&self, batch: &[Said], made: Vec<Vec<f32>>) -> Result<usize, EmbedderError> {
         if made.len() != batch.len() || made.iter().any(|vector| vector.len() != self.embedder.dimensions()) {
-            return Err(IndexError::Unavailable(
-                "the embedder gave vectors of another number or size".to_owned(),
-            ));
+            let wrong = "the embedder gave vectors of another number or size";
+            return Err(EmbedderError::Unavailable(wrong.to_owned()));
         }
         let rows = batch.iter().map(|said| said.hash).zip(made).collect();
-        self.change(|table| table.add(rows)).map_err(|fault| IndexError::Unavailable(fault.to_string()))?;
-        Ok(true)
+        let lost = |fault: Fault| EmbedderError::Unavailable(fault.to_string());
+        self.change(|table| table.add(rows)).map_err(lost)?;
+        Ok(batch.len())
     }
 }
 
@@ -130,7 +157,8 @@ impl Vectors {
     ) -> Result<(), IndexError> {
         let known = self.table.read().unwrap_or_else(PoisonError::into_inner).has();
         let mut wanted = Vec::new();
-        for (file, chunk) in pieces.iter().filter(|(_, chunk)| !known.contains(&chunk.hash)) {
+        let is_wanted = |chunk: &Chunk| !known.contains(&chunk.hash) && !self.is_refused(chunk.hash);
+        for (file, chunk) in pieces.iter().filter(|(_, chunk)| is_wanted(chunk)) {
             let Some(entry) = search.snapshot.entry(*file) else { continue };
             if (self.is_secret)(&entry.path) {
                 continue;
@@ -146,9 +174,7 @@ impl Vectors {
         wanted.dedup_by_key(|said| said.hash);
         for batch in wanted.chunks(BATCH) {
             control.check().map_err(|_| IndexError::Cancelled)?;
-            if !self.embed(batch)? {
-                return Err(IndexError::Cancelled);
-            }
+            self.embed(batch)?.ok_or(IndexError::Cancelled)?;
         }
         Ok(())
     }
@@ -253,6 +279,7 @@ impl Picking<'_> {
     fn is_wanted(&self, hash: ChunkHash, order: &Order) -> bool {
         !self.known.contains(&hash)
             && !order.passed_over.contains(&hash)
+            && !self.vectors.is_refused(hash)
             && self.batch.iter().all(|said| said.hash != hash)
     }
 }
