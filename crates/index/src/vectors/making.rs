@@ -155,7 +155,7 @@ impl Vectors {
         pieces: &[(u32, Chunk)],
         control: &Control,
     ) -> Result<(), IndexError> {
-        let known = self.table.read().unwrap_or_else(PoisonError::into_inner).has();
+        let known = self.table.read().unwrap_or_else(PoisonError::into_inner).known();
         let mut wanted = Vec::new();
         let is_wanted = |chunk: &Chunk| !known.contains(&chunk.hash) && !self.is_refused(chunk.hash);
         for (file, chunk) in pieces.iter().filter(|(_, chunk)| is_wanted(chunk)) {
@@ -184,7 +184,7 @@ impl Vectors {
 fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Said>> {
     shared.control.check().ok();
     let snapshot = shared.published().snapshot?;
-    let known = vectors.table.read().unwrap_or_else(PoisonError::into_inner).has();
+    let known = vectors.table.read().unwrap_or_else(PoisonError::into_inner).known();
     let stop = AtomicBool::new(false);
     let search = Search { snapshot: &snapshot, root: &shared.settings.root, stop: &stop };
     let mut picking = Picking { search, vectors, known, batch: Vec::new() };

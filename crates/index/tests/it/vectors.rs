@@ -126,6 +126,24 @@ async fn vectors_are_kept_and_only_what_changed_is_embedded_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_piece_that_was_edited_often_crowds_out_no_other() {
+    let house = house();
+    let index = open(&house, &Arc::new(Meanings::default()));
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    until("vectors", || index.details().vectors == Some(3)).await;
+    for edit in 1..=50 {
+        house.write("b.rs", format!("/// The {}.\npub fn eat() {{}}\n", "pear ".repeat(edit + 1)));
+        index.changed(vec!["b.rs".to_owned()]).await.unwrap();
+        until("the edit", || index.details().vectors == Some(3 + edit as u64)).await;
+    }
+    let found = index.search(CodeQuery::new("apple", QueryKind::Vectors, 3)).await.unwrap();
+    let mut paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
+    assert_eq!(paths[0], "b.rs");
+    paths.sort_unstable();
+    assert_eq!(paths, ["a.rs", "b.rs", "c.rs"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pieces_of_secret_files_are_given_to_no_embedder() {
     let house = house();
     house.write("keys/.env", "PEAR=fruit\n");
