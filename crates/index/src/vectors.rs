@@ -151,9 +151,10 @@ impl Vectors {
         refused.why = why;
     }
 
-    /// Whether the embedder refused a piece.
-    fn is_refused(&self, hash: ChunkHash) -> bool {
-        lock(&self.refused).pieces.contains(&hash)
+    /// Whether a piece has no vector and may get one.
+    fn lacks(&self, hash: ChunkHash) -> bool {
+        let has_one = self.table.read().unwrap_or_else(PoisonError::into_inner).has(hash);
+        !has_one && !lock(&self.refused).pieces.contains(&hash)
     }
 
     /// Says that there is a new state.

@@ -4,19 +4,19 @@
 //! it refuses is looked for among those it came with, and passed over; a state that changes meanwhile is looked at after
 //! the batch.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use loggia_domain::{EmbedderError, IndexError};
 
+use crate::base::Base;
 use crate::chunks::{Chunk, ChunkHash};
 use crate::control::{Control, lock};
 use crate::fault::Fault;
 use crate::keeper::Shared;
 use crate::query::Search;
-use crate::snapshot::Snapshot;
 use crate::vectors::Vectors;
 use crate::workers;
 
@@ -71,9 +71,12 @@ struct Said {
 #[derive(Default)]
 struct Order {
     /// The state they are of.
-    base: Option<Arc<crate::base::Base>>,
-    /// The most used last.
+    base: Option<Arc<Base>>,
+    /// Those that lack vectors, the most used last.
     files: Vec<u32>,
+    /// How much others use these, by the files' keys. It is found out once for each: what others change meanwhile moves
+    /// it little, and every look at it reads lists of words.
+    central: HashMap<u64, f32>,
     /// Pieces that could not be read as they were.
     passed_over: HashSet<ChunkHash>,
 }
@@ -155,10 +158,8 @@ impl Vectors {
         pieces: &[(u32, Chunk)],
         control: &Control,
     ) -> Result<(), IndexError> {
-        let known = self.table.read().unwrap_or_else(PoisonError::into_inner).known();
         let mut wanted = Vec::new();
-        let is_wanted = |chunk: &Chunk| !known.contains(&chunk.hash) && !self.is_refused(chunk.hash);
-        for (file, chunk) in pieces.iter().filter(|(_, chunk)| is_wanted(chunk)) {
+        for (file, chunk) in pieces.iter().filter(|(_, chunk)| self.lacks(chunk.hash)) {
             let Some(entry) = search.snapshot.entry(*file) else { continue };
             if (self.is_secret)(&entry.path) {
                 continue;
@@ -184,10 +185,9 @@ impl Vectors {
 fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Said>> {
     shared.control.check().ok();
     let snapshot = shared.published().snapshot?;
-    let known = vectors.table.read().unwrap_or_else(PoisonError::into_inner).known();
     let stop = AtomicBool::new(false);
     let search = Search { snapshot: &snapshot, root: &shared.settings.root, stop: &stop };
-    let mut picking = Picking { search, vectors, known, batch: Vec::new() };
+    let mut picking = Picking { search, vectors, batch: Vec::new() };
     for (file, _) in snapshot.changes() {
         if picking.take(file, order) == Fill::Full {
             return Some(picking.batch);
@@ -201,7 +201,7 @@ fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Sai
             return Some(picking.batch);
         }
     }
-    if !order.follow(&snapshot, &picking.search, vectors) {
+    if !order.follow(&picking.search, vectors) {
         return None;
     }
     while let Some(file) = order.files.last().copied() {
@@ -215,18 +215,22 @@ fn next(shared: &Shared, vectors: &Vectors, order: &mut Order) -> Option<Vec<Sai
 
 impl Order {
     /// Looks at another state, if there is one. Says whether to go on.
-    fn follow(&mut self, snapshot: &Snapshot, search: &Search<'_>, vectors: &Vectors) -> bool {
-        if self.base.as_ref().is_some_and(|base| Arc::ptr_eq(base, &snapshot.base)) {
+    fn follow(&mut self, search: &Search<'_>, vectors: &Vectors) -> bool {
+        let base = &search.snapshot.base;
+        if self.base.as_ref().is_some_and(|known| Arc::ptr_eq(known, base)) {
             return true;
         }
-        self.base = Some(Arc::clone(&snapshot.base));
+        self.base = Some(Arc::clone(base));
         self.passed_over.clear();
+        let mut known = std::mem::take(&mut self.central);
         let mut files: Vec<(f32, u32)> = Vec::new();
-        for (file, _) in (0..).zip(snapshot.base.entries()) {
+        for (file, key) in lacking(base, vectors) {
             if vectors.is_stopping() {
                 return false;
             }
-            files.push((search.central(file).unwrap_or(0.0), file));
+            let central = known.remove(&key).unwrap_or_else(|| search.central(file).unwrap_or(0.0));
+            self.central.insert(key, central);
+            files.push((central, file));
         }
         files.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         self.files = files.into_iter().map(|(_, file)| file).collect();
@@ -234,11 +238,22 @@ impl Order {
     }
 }
 
+/// The files of a state that lack vectors, with their keys.
+fn lacking(base: &Base, vectors: &Vectors) -> Vec<(u32, u64)> {
+    let mut lacks = vec![false; base.entries().len()];
+    for piece in &base.chunks {
+        let lacks = &mut lacks[piece.file as usize];
+        *lacks = *lacks || vectors.lacks(piece.hash);
+    }
+    let files = (0..).zip(base.entries()).zip(lacks).filter(|(_, lacks)| *lacks);
+    let files = files.filter(|((_, entry), _)| !(vectors.is_secret)(&entry.path));
+    files.map(|((file, entry), _)| (file, entry.key)).collect()
+}
+
 /// Putting a batch together.
 struct Picking<'p> {
     search: Search<'p>,
     vectors: &'p Vectors,
-    known: HashSet<ChunkHash>,
     batch: Vec<Said>,
 }
 
@@ -254,10 +269,11 @@ impl Picking<'_> {
     fn take(&mut self, file: u32, order: &mut Order) -> Fill {
         let snapshot = self.search.snapshot;
         let entry = snapshot.entry(file).filter(|entry| !(self.vectors.is_secret)(&entry.path));
-        let (Some(entry), Ok(Some(facts))) = (entry, snapshot.outline(file)) else { return Fill::Open };
-        if facts.chunks.iter().all(|chunk| !self.is_wanted(chunk.hash, order)) {
+        let (Some(entry), Ok(Some(pieces))) = (entry, snapshot.pieces(file)) else { return Fill::Open };
+        if pieces.iter().all(|chunk| !self.is_wanted(chunk.hash, order)) {
             return Fill::Open;
         }
+        let Ok(Some(facts)) = snapshot.outline(file) else { return Fill::Open };
         let text = self.search.current(&entry.path);
         for chunk in &facts.chunks {
             if !self.is_wanted(chunk.hash, order) {
@@ -277,9 +293,76 @@ impl Picking<'_> {
     }
 
     fn is_wanted(&self, hash: ChunkHash, order: &Order) -> bool {
-        !self.known.contains(&hash)
+        self.vectors.lacks(hash)
             && !order.passed_over.contains(&hash)
-            && !self.vectors.is_refused(hash)
             && self.batch.iter().all(|said| said.hash != hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loggia_domain::{BoxFuture, CodeIndex, Embedder, IndexBuild};
+    use loggia_tree::{Root, RootSettings};
+
+    use super::*;
+    use crate::index::FileIndex;
+    use crate::settings::IndexSettings;
+    use crate::vectors::Making;
+
+    /// An embedder that nobody asks.
+    struct Nobody;
+
+    impl Embedder for Nobody {
+        fn dimensions(&self) -> usize {
+            1
+        }
+
+        fn embed(&self, _: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedderError>> {
+            Box::pin(async { Err(EmbedderError::Unavailable("nobody".to_owned())) })
+        }
+    }
+
+    /// Brings an order up to date with an index, and tells which files it has, the first one first.
+    fn followed(order: &mut Order, index: &FileIndex) -> Vec<String> {
+        let shared = &index.shared;
+        let snapshot = shared.published().snapshot.unwrap();
+        let stop = AtomicBool::new(false);
+        let search = Search { snapshot: &snapshot, root: &shared.settings.root, stop: &stop };
+        assert!(order.follow(&search, shared.vectors.get().unwrap()));
+        let path = |file: &u32| snapshot.entry(*file).unwrap().path.to_string();
+        order.files.iter().rev().map(path).collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_files_that_lack_vectors_are_put_in_order_and_each_of_them_once() {
+        let (files, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let write = |path: &str, text: &str| std::fs::write(files.path().join(path), text).unwrap();
+        write("a.rs", "pub fn plain() {}\n");
+        write("b.rs", "pub fn favourite() {}\n");
+        write("c.rs", "pub fn user() { favourite(); }\n");
+        write("key.pem", "secret\n");
+        let root = Arc::new(Root::open(files.path(), RootSettings::default()).unwrap());
+        let is_secret = |path: &str| path == "key.pem";
+        let index = FileIndex::open(IndexSettings { is_secret, ..IndexSettings::new(data.path(), root) });
+        let index = index.unwrap();
+        index.build(IndexBuild::Rebuild).await.unwrap();
+        index.embed_with(Arc::new(Nobody), Making::OnRequest).unwrap();
+        let mut order = Order::default();
+        assert_eq!(followed(&mut order, &index), ["b.rs", "a.rs", "c.rs"]);
+        // In the next state they stand where they stood, whatever would be found out now.
+        let last = order.files[0];
+        let key = order.base.as_ref().unwrap().entries()[last as usize].key;
+        order.central.insert(key, 99.0);
+        index.build(IndexBuild::Refresh).await.unwrap();
+        order.base = None;
+        assert_eq!(followed(&mut order, &index), ["c.rs", "b.rs", "a.rs"]);
+        // What has all its vectors is not looked at.
+        let pieces = &order.base.as_ref().unwrap().chunks;
+        let all: Vec<ChunkHash> = pieces.iter().map(|piece| piece.hash).collect();
+        let rows = all.into_iter().map(|hash| (hash, vec![1.0])).collect();
+        index.shared.vectors.get().unwrap().change(|table| table.add(rows)).unwrap();
+        order.base = None;
+        assert_eq!(followed(&mut order, &index), Vec::<String>::new());
+        assert!(order.central.is_empty());
     }
 }

@@ -36,8 +36,7 @@ impl Table {
     /// Opens the table in a file; the vectors of another embedder are dropped.
     pub(super) fn open(path: &Path, dimensions: usize, identity: &str) -> Result<Self, Fault> {
         let mut rows = Rows::new(dimensions);
-        let (file, kept) = VectorFile::open(path, dimensions, identity)?;
-        kept.iter().for_each(|(hash, vector)| rows.keep(*hash, vector));
+        let file = VectorFile::open(path, dimensions, identity, |hash, vector| rows.keep(hash, vector))?;
         Ok(Self { file, rows })
     }
 
@@ -49,11 +48,6 @@ impl Table {
     /// Whether there is a vector of a hash.
     pub(super) fn has(&self, hash: ChunkHash) -> bool {
         self.rows.known.contains(&hash)
-    }
-
-    /// What has a vector.
-    pub(super) fn known(&self) -> HashSet<ChunkHash> {
-        self.rows.known.clone()
     }
 
     /// Adds vectors, which are made to have the length 1, of what has none yet.
