@@ -79,8 +79,25 @@ pub trait Embedder: Send + Sync + 'static {
         String::new()
     }
 
-    /// One vector per text, in order.
-    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, IndexError>>;
+    /// One vector per text, in order, or none at all.
+    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedderError>>;
+}
+
+/// Why an embedder made no vectors.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EmbedderError {
+    /// It makes none now. It may later, of the same texts.
+    #[error("{0}")]
+    Unavailable(String),
+    /// It makes vectors, but not of these texts together: one of them is not to its liking, and will not be later.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<EmbedderError> for IndexError {
+    fn from(error: EmbedderError) -> Self {
+        Self::Unavailable(error.to_string())
+    }
 }
 
 /// What is looked for.

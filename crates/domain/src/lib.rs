@@ -64,8 +64,9 @@ pub use id::{
 };
 pub use index::{
     CodeContext, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, CodeReference, Definition, Embedder,
-    IndexBuild, IndexControl, IndexDetails, IndexError, IndexProgress, IndexState, IndexStatus, IndexStep,
-    QueryKind, ReferenceKind, ReferenceQuery, Retrieved, SkippedFile, StageCount, SymbolKind, TextMatch,
+    EmbedderError, IndexBuild, IndexControl, IndexDetails, IndexError, IndexProgress, IndexState,
+    IndexStatus, IndexStep, QueryKind, ReferenceKind, ReferenceQuery, Retrieved, SkippedFile, StageCount,
+    SymbolKind, TextMatch,
 };
 pub use intent::{Accepted, CommandReport, Intent, PatchReport, WhenBusy};
 pub use json::JsonText;

@@ -2,12 +2,13 @@
 //!
 //! Knows two protocols: OpenAI's, which most providers and local servers speak, and Ollama's own. What always holds:
 //! nothing is followed elsewhere, since a redirect would carry the key along; an answer has a limit in size and in time;
-//! what is handed on has as many vectors as there were texts, each as long as the first ever made and all of them finite.
+//! what is handed on has as many vectors as there were texts, each as long as the first ever made and all of them finite;
+//! texts are said to be refused only by an endpoint that still takes another one.
 
 use std::time::{Duration, SystemTime};
 
 use futures_util::StreamExt;
-use loggia_domain::{BoxFuture, Embedder, IndexError};
+use loggia_domain::{BoxFuture, Embedder, EmbedderError};
 use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Url, redirect};
 use serde::Deserialize;
@@ -19,6 +20,15 @@ const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
 /// Longer than any model's; an answer with more numbers is not a vector.
 const MAX_DIMENSIONS: usize = 16 * 1024;
+
+/// A text is cut off here. Eight thousand tokens are what models of providers take, and what asks for more is refused with
+/// all that came along; a token has a byte at least. A piece of some forty lines is rarely as long as a third of this.
+const MAX_TEXT_BYTES: usize = 8000;
+
+/// What is left of a text that was refused alone, for one more try. Models on one's own machine often take 512 tokens, and
+/// not every server cuts off by itself what is more; code has two bytes in a token or more, and says what it is at its
+/// beginning.
+const SHORT_TEXT_BYTES: usize = 1000;
 
 /// A local server may have to load the model first.
 const ANSWER_LIMIT: Duration = Duration::from_secs(60);
@@ -38,7 +48,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How much of a refusal people are shown.
 const MAX_WORDS: usize = 300;
 
-/// What is embedded at opening, to learn how long the vectors are.
+/// What is embedded at opening, to learn how long the vectors are, and again when other texts fail, to learn whether it is
+/// the texts.
 const PROBE: &str = "loggia";
 
 /// How an endpoint is spoken to.
@@ -118,13 +129,32 @@ impl Endpoint {
         plain.set_query(None);
         let client = client(&service)?;
         let mut endpoint = Self { settings, service, shown: plain.into(), client, dimensions: 0 };
-        let probe = endpoint.batch(&[PROBE.to_owned()]).await?;
+        let probe = endpoint.batch(&[PROBE]).await?;
         endpoint.dimensions = probe.first().map_or(0, Vec::len);
         Ok(endpoint)
     }
 
-    /// The vectors of at most [`MAX_BATCH`] texts. A busy endpoint is asked again.
-    async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    /// The vectors of at most [`MAX_BATCH`] texts, as much of them as is looked at.
+    async fn made(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        let error = match self.batch(&cut(texts, MAX_TEXT_BYTES)).await {
+            Ok(vectors) => return Ok(vectors),
+            Err(error) if may_be_the_texts(&error) => error,
+            Err(error) => return Err(error.into()),
+        };
+        if let [text] = texts
+            && text.len() > SHORT_TEXT_BYTES
+            && let Ok(vectors) = self.batch(&cut(texts, SHORT_TEXT_BYTES)).await
+        {
+            return Ok(vectors);
+        }
+        match self.batch(&[PROBE]).await {
+            Ok(_) => Err(EmbedderError::Refused(error.to_string())),
+            Err(_) => Err(error.into()),
+        }
+    }
+
+    /// The vectors of these texts. A busy endpoint is asked again.
+    async fn batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let body = serde_json::json!({ "model": self.settings.model, "input": texts }).to_string();
         let mut pause = FIRST_PAUSE;
         let mut tries = 0;
@@ -233,14 +263,32 @@ impl Embedder for Endpoint {
         format!("{protocol}:{}:{}", self.settings.model, self.dimensions)
     }
 
-    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, IndexError>> {
+    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedderError>> {
         Box::pin(async move {
             let mut vectors = Vec::with_capacity(texts.len());
             for batch in texts.chunks(MAX_BATCH) {
-                vectors.extend(self.batch(batch).await?);
+                vectors.extend(self.made(batch).await?);
             }
             Ok(vectors)
         })
+    }
+}
+
+/// The beginnings of texts.
+fn cut(texts: &[String], bytes: usize) -> Vec<&str> {
+    texts.iter().map(|text| &text[..text.floor_char_boundary(bytes)]).collect()
+}
+
+/// Whether an endpoint may have failed because of what it was sent. Servers that people run themselves say 500 where a
+/// text is too long or leads to numbers that are none; a filter in front of one says 403.
+fn may_be_the_texts(error: &EmbedError) -> bool {
+    match error {
+        EmbedError::BadAnswer(..) => true,
+        // A key or a name that is wrong, a moment that is, or somebody in between.
+        EmbedError::Refused { status, .. } => {
+            (400..=500).contains(status) && !matches!(status, 401 | 404 | 408 | 429)
+        }
+        _ => false,
     }
 }
 

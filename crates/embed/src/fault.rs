@@ -2,7 +2,7 @@
 //!
 //! What always holds: no message holds a key.
 
-use loggia_domain::IndexError;
+use loggia_domain::EmbedderError;
 
 use crate::WeightsError;
 
@@ -47,7 +47,7 @@ pub enum EmbedError {
     Model(String),
 }
 
-impl From<EmbedError> for IndexError {
+impl From<EmbedError> for EmbedderError {
     fn from(error: EmbedError) -> Self {
         Self::Unavailable(error.to_string())
     }

@@ -59,6 +59,7 @@ use std::path::PathBuf;
 
 use loggia_domain::{Decision, Preset, Risk};
 
+pub use builtin::credentials;
 pub use check::{PolicyError, RuleField, RuleList, check};
 pub use confine::confinement;
 pub use judge::Judge;

@@ -62,7 +62,7 @@ impl FileIndex {
             return Ok(());
         }
         let unavailable = |why: &dyn std::fmt::Display| IndexError::Unavailable(why.to_string());
-        let vectors = Vectors::open(&self.shared.settings.directory, embedder);
+        let vectors = Vectors::open(&self.shared.settings, embedder);
         let vectors = vectors.map_err(|fault| unavailable(&fault))?;
         if self.shared.vectors.set(vectors).is_err() {
             return Ok(());
@@ -110,7 +110,7 @@ impl FileIndex {
             _ => None,
         };
         self.look(move |search, vectors| {
-            let similar = similar_if_any(search, vectors, vector.as_deref());
+            let similar = similar_if_any(search, vectors, vector.as_deref(), &[]);
             search.files(&question, way, &tuning, similar.as_deref().unwrap_or(&[]))
         })
         .await
@@ -157,15 +157,18 @@ const MANY: usize = 100;
 /// How long a question with other signs waits for its vector.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The pieces that are like a vector; nothing without a vector or without anybody who has some.
+/// The pieces that are like a vector, of the files with these paths; nothing without a vector or without anybody who has
+/// some.
 fn similar(
     search: &Search<'_>,
     vectors: Option<&Vectors>,
     vector: Option<&[f32]>,
     limit: usize,
+    paths: &[String],
 ) -> Result<Option<Vec<Similar>>, IndexError> {
     let (Some(vectors), Some(vector)) = (vectors, vector) else { return Ok(None) };
-    let found = vectors.similar(search.snapshot, vector, limit);
+    let is_wanted = search.wanted_files(paths)?;
+    let found = vectors.similar(search.snapshot, vector, limit, &is_wanted);
     found.map(Some).map_err(|fault| IndexError::Unavailable(fault.to_string()))
 }
 
@@ -174,8 +177,9 @@ fn similar_if_any(
     search: &Search<'_>,
     vectors: Option<&Vectors>,
     vector: Option<&[f32]>,
+    paths: &[String],
 ) -> Option<Vec<Similar>> {
-    let found = similar(search, vectors, vector, MANY);
+    let found = similar(search, vectors, vector, MANY, paths);
     found.inspect_err(|error| tracing::warn!(%error, "vectors cannot be compared")).ok().flatten()
 }
 
@@ -220,8 +224,8 @@ impl CodeIndex for FileIndex {
             };
             self.look(move |search, vectors| {
                 let similar = match query.kind {
-                    QueryKind::Fused => similar_if_any(search, vectors, vector.as_deref()),
-                    _ => similar(search, vectors, vector.as_deref(), query.limit)?,
+                    QueryKind::Fused => similar_if_any(search, vectors, vector.as_deref(), &query.paths),
+                    _ => similar(search, vectors, vector.as_deref(), query.limit, &query.paths)?,
                 };
                 search.find(&query, similar.as_deref())
             })
@@ -251,7 +255,7 @@ impl CodeIndex for FileIndex {
             query::checked(&CodeQuery::new(question.text.as_str(), QueryKind::Fused, question.limit))?;
             let vector = self.vector(&question.text).await;
             self.look(move |search, vectors| {
-                let similar = similar_if_any(search, vectors, vector.as_deref());
+                let similar = similar_if_any(search, vectors, vector.as_deref(), &[]);
                 let retrieved = search.retrieve(&question, &Tuning::default(), similar.as_deref())?;
                 // What people ask about is asked about again, in other words.
                 let paths = retrieved.findings.iter().map(|found| found.path.as_str());
@@ -265,7 +269,7 @@ impl CodeIndex for FileIndex {
     fn details(&self) -> IndexDetails {
         let mut published = self.shared.published();
         let vectors = self.shared.vectors.get();
-        published.notes.extend(vectors.and_then(Vectors::failure));
+        published.notes.extend(vectors.into_iter().flat_map(Vectors::notes));
         published.notes.extend(lock(&self.shared.no_vectors).clone());
         published.notes.extend(lock(&self.shared.not_heard).clone());
         IndexDetails {

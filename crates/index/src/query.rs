@@ -23,6 +23,7 @@ use loggia_domain::{CodeFinding, CodeQuery, IndexError, QueryKind, TextMatch};
 use loggia_tree::Root;
 
 use crate::fault::Fault;
+use crate::query::filter::PathFilter;
 use crate::snapshot::Snapshot;
 use crate::vectors::Similar;
 
@@ -59,6 +60,12 @@ impl Search<'_> {
             },
             (QueryKind::Fused, _) => self.together(&query, similar.unwrap_or(&[])),
         }
+    }
+
+    /// Which files have one of these paths, as a query names them.
+    pub(crate) fn wanted_files(&self, paths: &[String]) -> Result<impl Fn(u32) -> bool, IndexError> {
+        let filter = PathFilter::new(paths)?;
+        Ok(move |file| self.is_wanted(file, &filter))
     }
 
     fn is_stopped(&self) -> bool {

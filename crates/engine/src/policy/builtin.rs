@@ -15,6 +15,7 @@ pub(crate) use arguments::{
     CredentialArgument, Touch, file_in, named_files, names_credentials, names_guarded, touched,
 };
 pub(crate) use commands::{Objection, forbidden_name, objection};
-pub(crate) use credentials::{credentials, is_tame_glob};
+pub use credentials::credentials;
+pub(crate) use credentials::is_tame_glob;
 pub(crate) use guarded::{guarded, may_be_guarded};
 pub(crate) use sharp::sharp_words;

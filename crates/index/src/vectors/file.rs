@@ -26,24 +26,27 @@ pub(super) struct VectorFile {
     pending: Vec<u8>,
 }
 
-type Row = (ChunkHash, Vec<f32>);
-
 impl VectorFile {
-    /// Opens the file and reads what is in it. One of other vectors is begun anew.
-    pub(super) fn open(path: &Path, dimensions: usize, identity: &str) -> Result<(Self, Vec<Row>), Fault> {
+    /// Opens the file and hands on what is in it, one vector after the other: all of them would be some gigabytes. One of
+    /// other vectors is begun anew.
+    pub(super) fn open(
+        path: &Path,
+        dimensions: usize,
+        identity: &str,
+        mut take: impl FnMut(ChunkHash, &[f32]),
+    ) -> Result<Self, Fault> {
         let head = head(dimensions, identity);
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(path).at(path)?;
         let mut reader = BufReader::with_capacity(1 << 18, &file);
         let mut found = vec![0; head.len()];
         let is_ours = reader.read_exact(&mut found).is_ok() && found == head;
-        let mut rows = Vec::new();
+        let (mut rows, mut vector) = (0, Vec::with_capacity(dimensions));
         let mut record = vec![0; size(dimensions)];
         while is_ours && reader.read_exact(&mut record).is_ok() {
-            match parse(&record) {
-                Some(row) => rows.push(row),
-                None => break,
-            }
+            let Some(hash) = parse(&record, &mut vector) else { break };
+            take(hash, &vector);
+            rows += 1;
         }
         drop(reader);
         let mut made = Self {
@@ -51,7 +54,7 @@ impl VectorFile {
             file,
             head: head.len() as u64,
             dimensions,
-            rows: rows.len() as u64,
+            rows,
             pending: Vec::new(),
         };
         if !is_ours {
@@ -62,7 +65,7 @@ impl VectorFile {
         let end = made.head + made.rows * size(dimensions) as u64;
         made.file.set_len(end).at(path)?;
         made.file.seek(SeekFrom::Start(end)).at(path)?;
-        Ok((made, rows))
+        Ok(made)
     }
 
     /// Adds a vector, to be written with the next flush.
@@ -123,7 +126,9 @@ impl VectorFile {
         let offset = self.head + (row * record.len()) as u64;
         self.file.read_exact_at(&mut record, offset).at(&self.path)?;
         let damaged = || Fault::Damaged { path: self.path.clone() };
-        parse(&record).map(|(_, vector)| vector).ok_or_else(damaged)
+        let mut vector = Vec::with_capacity(self.dimensions);
+        parse(&record, &mut vector).ok_or_else(damaged)?;
+        Ok(vector)
     }
 }
 
@@ -138,25 +143,36 @@ const fn size(dimensions: usize) -> usize {
     HASH + dimensions * 4 + SUM
 }
 
-fn parse(record: &[u8]) -> Option<Row> {
+/// Reads a record into a vector, and says whose it is; nothing if it is damaged.
+fn parse(record: &[u8], vector: &mut Vec<f32>) -> Option<ChunkHash> {
     let (body, sum) = record.split_last_chunk::<SUM>()?;
     if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
         return None;
     }
     let (hash, values) = body.split_first_chunk::<HASH>()?;
     let value = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap_or_default());
-    Some((ChunkHash(u64::from_le_bytes(*hash)), values.chunks_exact(4).map(value).collect()))
+    vector.clear();
+    vector.extend(values.chunks_exact(4).map(value));
+    Some(ChunkHash(u64::from_le_bytes(*hash)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The file, and what was in it.
+    fn opened(path: &Path, dimensions: usize, identity: &str) -> (VectorFile, Vec<(u64, Vec<f32>)>) {
+        let mut rows = Vec::new();
+        let take = |hash: ChunkHash, vector: &[f32]| rows.push((hash.0, vector.to_vec()));
+        let file = VectorFile::open(path, dimensions, identity, take).unwrap();
+        (file, rows)
+    }
+
     #[test]
     fn vectors_survive_and_what_is_cut_off_or_of_others_does_not() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("vectors");
-        let (mut file, rows) = VectorFile::open(&path, 2, "one").unwrap();
+        let (mut file, rows) = opened(&path, 2, "one");
         assert_eq!(rows, vec![]);
         for number in 0..3_u8 {
             file.append(ChunkHash(number.into()), &[f32::from(number), 0.5]);
@@ -166,13 +182,12 @@ mod tests {
         drop(file);
         let bytes = std::fs::read(&path).unwrap();
         std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
-        let (mut file, rows) = VectorFile::open(&path, 2, "one").unwrap();
-        assert_eq!(rows.len(), 2);
+        let (mut file, rows) = opened(&path, 2, "one");
+        assert_eq!(rows, [(0, vec![0.0, 0.5]), (1, vec![1.0, 0.5])]);
         file.append(ChunkHash(9), &[9.0, 0.0]);
         file.flush().unwrap();
-        let (_, rows) = VectorFile::open(&path, 2, "one").unwrap();
-        assert_eq!(rows.last().unwrap(), &(ChunkHash(9), vec![9.0, 0.0]));
-        assert_eq!(VectorFile::open(&path, 2, "other").unwrap().1, vec![]);
-        assert_eq!(VectorFile::open(&path, 3, "other").unwrap().1, vec![]);
+        assert_eq!(opened(&path, 2, "one").1.last().unwrap(), &(9, vec![9.0, 0.0]));
+        assert_eq!(opened(&path, 2, "other").1, vec![]);
+        assert_eq!(opened(&path, 3, "other").1, vec![]);
     }
 }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use loggia_domain::{
-    BoxFuture, CodeContext, CodeIndex, CodeQuery, CodeQuestion, Embedder, IndexBuild, IndexError, QueryKind,
+    BoxFuture, CodeContext, CodeIndex, CodeQuery, CodeQuestion, Embedder, EmbedderError, IndexBuild,
+    IndexError, QueryKind,
 };
-use loggia_index::{FileIndex, Making};
+use loggia_index::{FileIndex, IndexSettings, Making};
 
 use crate::support::{House, shown};
 
@@ -16,6 +17,8 @@ use crate::support::{House, shown};
 struct Meanings {
     batches: Mutex<Vec<Vec<String>>>,
     fails: AtomicBool,
+    /// A word that it does not like.
+    dislikes: Option<&'static str>,
     asked: AtomicUsize,
 }
 
@@ -35,10 +38,14 @@ impl Embedder for Meanings {
         "meanings".to_owned()
     }
 
-    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, IndexError>> {
+    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedderError>> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         if self.fails.load(Ordering::Relaxed) {
-            return Box::pin(async { Err(IndexError::Unavailable("the embedder is away".to_owned())) });
+            return Box::pin(async { Err(EmbedderError::Unavailable("the embedder is away".to_owned())) });
+        }
+        let is_disliked = |text: &String| self.dislikes.is_some_and(|word| text.contains(word));
+        if texts.iter().any(is_disliked) {
+            return Box::pin(async { Err(EmbedderError::Refused("a word is bad".to_owned())) });
         }
         let count =
             |text: &str, words: &[&str]| words.iter().map(|word| text.matches(word).count()).sum::<usize>();
@@ -119,6 +126,53 @@ async fn vectors_are_kept_and_only_what_changed_is_embedded_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_piece_that_was_edited_often_crowds_out_no_other() {
+    let house = house();
+    let index = open(&house, &Arc::new(Meanings::default()));
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    until("vectors", || index.details().vectors == Some(3)).await;
+    for edit in 1..=50 {
+        house.write("b.rs", format!("/// The {}.\npub fn eat() {{}}\n", "pear ".repeat(edit + 1)));
+        index.changed(vec!["b.rs".to_owned()]).await.unwrap();
+        until("the edit", || index.details().vectors == Some(3 + edit as u64)).await;
+    }
+    let found = index.search(CodeQuery::new("apple", QueryKind::Vectors, 3)).await.unwrap();
+    let mut paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
+    assert_eq!(paths[0], "b.rs");
+    paths.sort_unstable();
+    assert_eq!(paths, ["a.rs", "b.rs", "c.rs"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pieces_of_secret_files_are_given_to_no_embedder() {
+    let house = house();
+    house.write("keys/.env", "PEAR=fruit\n");
+    let is_secret = |path: &str| path == "keys/.env";
+    let index = FileIndex::open(IndexSettings { is_secret, ..house.settings() }).unwrap();
+    let meanings = Arc::new(Meanings::default());
+    index.embed_with(Arc::clone(&meanings) as Arc<dyn Embedder>, Making::All).unwrap();
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    until("vectors", || index.details().vectors == Some(3)).await;
+    // Nor when it changes, is looked for by name, or lies beside files that do.
+    house.write("keys/.env", "PEAR=apple\n");
+    house.write("b.rs", "/// The apple.\npub fn eat() {}\n");
+    index.changed(vec!["keys/.env".to_owned(), "b.rs".to_owned()]).await.unwrap();
+    let question = CodeQuestion {
+        text: "PEAR".to_owned(),
+        context: CodeContext::default(),
+        history: Arc::default(),
+        limit: 5,
+        budget: 1000,
+    };
+    let retrieved = index.retrieve(question.clone()).await.unwrap();
+    assert!(shown(&retrieved.findings).contains("keys/.env"), "{retrieved:?}");
+    index.embed_for(question, 5).await.unwrap();
+    until("the change", || index.details().vectors == Some(4)).await;
+    let batches = meanings.batches.lock().unwrap().concat();
+    assert!(batches.iter().all(|text| !text.contains("PEAR=")), "{batches:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_others_use_most_is_embedded_first() {
     let house = House::with(&[("z.rs", "pub fn most_used() {}\n"), ("m.rs", "pub fn less_used() {}\n")]);
     for number in 0..20 {
@@ -153,6 +207,32 @@ async fn vectors_that_cannot_be_kept_are_told_and_may_be_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_piece_that_is_refused_is_passed_over_and_all_others_get_vectors() {
+    let house = house();
+    for number in 0..20 {
+        let word = if number % 7 == 3 { "odious" } else { "plain" };
+        house.write(&format!("f{number:02}.rs"), format!("pub fn {word}_{number}() {{}}\n"));
+    }
+    let meanings = Arc::new(Meanings { dislikes: Some("odious"), ..Meanings::default() });
+    let index = open(&house, &meanings);
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    until("vectors", || index.details().vectors == Some(20)).await;
+    until("a note", || !index.details().notes.is_empty()).await;
+    let note = "3 pieces of code were refused by the embedder and have no vector: a word is bad";
+    assert_eq!(index.details().notes, [note]);
+    // It is asked for the rest, but not for these again.
+    let asked = meanings.asked.load(Ordering::Relaxed);
+    house.write("b.rs", "/// The apple.\npub fn eat() {}\n");
+    index.changed(vec!["b.rs".to_owned()]).await.unwrap();
+    until("the change", || index.details().vectors == Some(21)).await;
+    assert_eq!(meanings.asked.load(Ordering::Relaxed), asked + 1);
+    // One that changed may be to its liking.
+    house.write("f03.rs", "pub fn plain_3() {}\n");
+    index.changed(vec!["f03.rs".to_owned()]).await.unwrap();
+    until("the changed one", || index.details().vectors == Some(22)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_embedder_that_is_away_is_told_and_done_without() {
     let house = house();
     let meanings = Arc::new(Meanings::default());
@@ -161,6 +241,7 @@ async fn an_embedder_that_is_away_is_told_and_done_without() {
     index.build(IndexBuild::Rebuild).await.unwrap();
     until("a failure", || !index.details().notes.is_empty()).await;
     assert_eq!(index.details().vectors, Some(0));
+    assert_eq!(index.details().notes, ["vectors are not made for now: the embedder is away"]);
     let error = index.search(CodeQuery::new("pear", QueryKind::Vectors, 3)).await.unwrap_err();
     assert_eq!(error, IndexError::Unavailable("the embedder is away".to_owned()));
     let fused = index.search(CodeQuery::new("pear", QueryKind::Fused, 3)).await.unwrap();
@@ -170,4 +251,22 @@ async fn an_embedder_that_is_away_is_told_and_done_without() {
     house.write("b.rs", "/// The apple.\npub fn eat() {}\n");
     index.changed(vec!["b.rs".to_owned()]).await.unwrap();
     until("all of them", || index.details().vectors == Some(3)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_are_not_wanted_take_no_places_of_those_that_are() {
+    let house = House::with(&[("docs/far.md", "A stone.\n")]);
+    for number in 0..80 {
+        house.write(
+            &format!("src/f{number}.rs"),
+            format!("/// The pear of {number}.\npub fn eat_{number}() {{}}\n"),
+        );
+    }
+    let meanings = Arc::new(Meanings::default());
+    let index = open(&house, &meanings);
+    index.build(IndexBuild::Rebuild).await.unwrap();
+    until("vectors", || index.details().vectors == Some(81)).await;
+    let query =
+        CodeQuery { paths: vec!["docs/".to_owned()], ..CodeQuery::new("pear", QueryKind::Vectors, 3) };
+    assert_eq!(shown(&index.search(query).await.unwrap()), "docs/far.md:1-1");
 }

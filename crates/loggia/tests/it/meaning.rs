@@ -119,6 +119,27 @@ fn code_is_found_by_what_it_means_once_an_endpoint_makes_vectors() {
 }
 
 #[test]
+fn no_endpoint_is_sent_files_with_credentials() {
+    let auto = AutoStage::new();
+    let stage = &auto.0;
+    let meanings = Meanings::begin();
+    meanings.configure(stage);
+    write_project(stage);
+    for path in [".env", "deploy/.env.production", "deploy/id_rsa", "deploy/server.key", "deploy/tls.PEM"] {
+        stage.write(&format!("project/{path}"), "API_TOKEN=car-4711\n");
+    }
+    assert_eq!(stage.run(&["index", "build"]).code, Some(0));
+    let status = until(stage, "vectors", |status| status["vectors"] == 3);
+    assert_eq!(status["files"], 8, "{status}");
+    // Once a later change has its vector, nothing is left that might have been sent.
+    stage.write("project/b.rs", "/// The apple.\npub fn eat() {}\n");
+    assert_eq!(stage.run(&["index", "build"]).code, Some(0));
+    until(stage, "the change", |status| status["vectors"] == 4);
+    let asked = meanings.asked.lock().unwrap();
+    assert!(asked.iter().all(|request| !request.to_string().contains("4711")), "{asked:?}");
+}
+
+#[test]
 fn an_endpoint_that_is_away_is_told_and_everything_else_works() {
     let auto = AutoStage::new();
     let stage = &auto.0;
@@ -175,6 +196,28 @@ fn a_workspace_cannot_say_who_is_sent_code_trusted_or_not() {
     until(stage, "vectors", |status| status["vectors"] == 4);
     assert!(!chosen.asked.lock().unwrap().is_empty());
     assert_eq!(*other.asked.lock().unwrap(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_pull_runs_nothing_that_lies_in_the_workspace() {
+    let stage = Stage::with_workspace("");
+    let ran = stage.path("ran");
+    stage.write("project/pip.py", format!("open({:?}, 'w')\n", ran.to_str().unwrap()));
+    // The pip that the user's Python has.
+    stage.write(
+        "modules/pip.py",
+        "import sys\nprint('the real pip')\nsys.exit('--version' not in sys.argv)\n",
+    );
+    let (path, modules) = (std::env::var("PATH").unwrap(), stage.path("modules"));
+    let variables = [("PATH", path.as_str()), ("PYTHONPATH", modules.to_str().unwrap())];
+    let shown = stage.run_with(&variables, &["index", "pull"]);
+    assert!(shown.stderr.contains("the real pip"), "{shown}");
+    assert!(!ran.exists(), "{shown}");
+    // One that is named is the one that is seen from here.
+    let pip = stage.write("project/tools/pip", "#!/bin/sh\necho 'the named pip'\n[ \"$1\" = --version ]\n");
+    std::fs::set_permissions(&pip, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let shown = stage.run_with(&variables, &["index", "pull", "--pip", "tools/pip"]);
+    assert!(shown.stderr.contains("the named pip"), "{shown}");
 }
 
 #[test]

@@ -159,6 +159,27 @@ async fn a_pip_that_fails_is_told_with_its_last_words() {
 }
 
 #[tokio::test]
+async fn pip_runs_where_nothing_is_that_python_could_take_for_its_own() {
+    let desk = Desk::new("[ \"$1\" = --version ] && exit 0; pwd; ls -A; echo $PYTHONSAFEPATH; exit 1");
+    let (_, lines) = desk.pull().await;
+    let [place, safe] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!(safe, "1");
+    assert_ne!(Path::new(place), std::env::current_dir().unwrap());
+    // It is gone with the pull.
+    assert!(!Path::new(place).exists(), "{place}");
+}
+
+#[test]
+fn a_pip_that_is_named_by_its_path_is_seen_from_where_we_are() {
+    let named = |program: &str| Pip::named(Path::new(program)).unwrap();
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(named("pip3"), Pip::new("pip3", []));
+    assert_eq!(named("/usr/bin/pip3"), Pip::new("/usr/bin/pip3", []));
+    assert_eq!(named("bin/pip"), Pip::new(here.join("bin/pip"), []));
+    assert_eq!(named("./pip"), Pip::new(here.join("pip"), []));
+}
+
+#[tokio::test]
 async fn without_any_pip_it_is_told_what_was_tried() {
     let desk = Desk::new("exit 1");
     let ways = vec![Pip::new(desk.0.path().join("nowhere"), []), desk.pip()];

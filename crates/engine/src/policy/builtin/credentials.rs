@@ -74,7 +74,7 @@ const IN_DIRECTORIES: &[(&str, &str)] = &[
 ];
 
 /// Why a file holds credentials, if its name says so. Relative or absolute.
-pub(crate) fn credentials(path: &str) -> Option<&'static str> {
+pub fn credentials(path: &str) -> Option<&'static str> {
     let parts: Vec<Cow<'_, str>> = path.split('/').filter(|part| !part.is_empty()).map(fold).collect();
     let name = parts.last()?;
     if parts.iter().any(|part| DIRECTORIES.contains(&part.as_ref())) {

@@ -121,7 +121,11 @@ impl Slot {
     fn open_file(&self) -> Result<FileIndex, String> {
         let settings = RootSettings { hard_links: HardLinkRule::Refuse, home: None };
         let root = Root::open(&self.root, settings).map_err(|error| error.to_string())?;
-        let settings = IndexSettings::new(&self.directory, Arc::new(root));
+        let settings = IndexSettings {
+            // What no model is shown, nobody who makes vectors is sent.
+            is_secret: |path| loggia_engine::policy::credentials(path).is_some(),
+            ..IndexSettings::new(&self.directory, Arc::new(root))
+        };
         FileIndex::open(settings).map_err(|error| error.to_string())
     }
 
