@@ -1,11 +1,13 @@
 //! What the engine needs of a code index, and an index of whoever makes vectors.
 
 mod question;
+mod readable;
 mod symbol;
 
 use crate::BoxFuture;
 
 pub use question::{CodeContext, CodeQuestion, Retrieved, StageCount};
+pub use readable::ReadableCode;
 pub use symbol::{CodeReference, Definition, ReferenceKind, ReferenceQuery, SymbolKind};
 
 /// Finds code in one workspace. Queries never wait for a build: they see the last finished state.
@@ -101,6 +103,9 @@ pub struct CodeQuery {
 }
 
 impl CodeQuery {
+    /// How many findings an index gives at most, whoever asks.
+    pub const MAX_LIMIT: usize = 1000;
+
     /// A query without filters, its text read as words.
     #[must_use]
     pub fn new(text: impl Into<String>, kind: QueryKind, limit: usize) -> Self {

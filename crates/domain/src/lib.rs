@@ -65,7 +65,8 @@ pub use id::{
 pub use index::{
     CodeContext, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, CodeReference, Definition, Embedder,
     IndexBuild, IndexControl, IndexDetails, IndexError, IndexProgress, IndexState, IndexStatus, IndexStep,
-    QueryKind, ReferenceKind, ReferenceQuery, Retrieved, SkippedFile, StageCount, SymbolKind, TextMatch,
+    QueryKind, ReadableCode, ReferenceKind, ReferenceQuery, Retrieved, SkippedFile, StageCount, SymbolKind,
+    TextMatch,
 };
 pub use intent::{Accepted, CommandReport, Intent, PatchReport, WhenBusy};
 pub use json::JsonText;

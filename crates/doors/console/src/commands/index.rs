@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use loggia_domain::{
     CodeIndex, IndexBuild, IndexControl, IndexError, IndexProgress, IndexState, IndexStatus, IndexStep,
+    WorkspaceId,
 };
+use loggia_engine::SearchError;
 
 use super::{Answer, sessions};
 use crate::door::Inner;
@@ -26,7 +28,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// Does something about the index of the workspace of the session in use. What takes long goes on behind the command.
 pub(super) async fn act(door: &Arc<Inner>, guest: &Guest, verb: IndexVerb, voice: Voice) {
     let index = match of(door, guest).await {
-        Ok(index) => index,
+        Ok((_, index)) => index,
         Err(refused) => return voice.end(Err(refused)).await,
     };
     let control = |control, text: &str| Ok(steered(&*index, control, text));
@@ -61,12 +63,12 @@ pub(super) async fn act(door: &Arc<Inner>, guest: &Guest, verb: IndexVerb, voice
     voice.end(answer).await;
 }
 
-/// The index of the workspace of the session in use.
-pub(super) async fn of(door: &Inner, guest: &Guest) -> Result<Arc<dyn CodeIndex>, Refused> {
-    let workspace = sessions::usual(door, guest).await?;
-    let workspace = door.parts.engine.workspace(workspace).await?;
-    (door.parts.index)(&workspace)
-        .ok_or_else(|| Refused::new(Status::Unavailable, "there is no code index here"))
+/// The workspace of the session in use, and its index.
+pub(super) async fn of(door: &Inner, guest: &Guest) -> Result<(WorkspaceId, Arc<dyn CodeIndex>), Refused> {
+    let id = sessions::usual(door, guest).await?;
+    let workspace = door.parts.engine.workspace(id).await?;
+    let index = (door.parts.index)(&workspace).ok_or(SearchError::NoIndex)?;
+    Ok((id, index))
 }
 
 /// Builds it, and tells each step that is looked at in time.
@@ -163,6 +165,16 @@ fn how_far(progress: &IndexProgress) -> String {
         text.push_str(&format!(", {left:.0} s left"));
     }
     text
+}
+
+impl From<SearchError> for Refused {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Engine(error) => error.into(),
+            SearchError::Index(error) => error.into(),
+            SearchError::NoIndex => Self::new(Status::Unavailable, error),
+        }
+    }
 }
 
 impl From<IndexError> for Refused {

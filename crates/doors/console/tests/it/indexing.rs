@@ -52,6 +52,18 @@ impl CodeIndex for Slow {
         if query.text == "nothing" {
             return ready(Ok(Vec::new()));
         }
+        if query.text == "key" {
+            let found = |path: &str| CodeFinding {
+                path: path.to_owned(),
+                start_line: 1,
+                end_line: 1,
+                symbol: None,
+                snippet: "key = ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned(),
+                score: 1.0,
+                definition: None,
+            };
+            return ready(Ok(vec![found(".env"), found("src/key.rs")]));
+        }
         let definition = Definition {
             kind: SymbolKind::Method,
             container: Some("List".to_owned()),
@@ -198,6 +210,13 @@ async fn code_is_found_and_cannot_drive_the_terminal() {
     assert_eq!(*index.asked.lock().unwrap(), ["search sort a list Fused", "search nothing Fused"]);
     let coloured = house.mute(Options::new(ColorLevel::Indexed16)).await.run("search SORT").await;
     assert!(coloured.contains("fn \u{1b}[95msort\u{1b}[0m(&mut self)"), "{coloured:?}");
+}
+
+#[tokio::test]
+async fn what_the_policy_hides_is_not_found_and_secrets_are_masked() {
+    let house = House::with_index(Slow::new(IndexState::Ready)).await;
+    let terminal = house.terminal().await;
+    assert_eq!(terminal.run("search key").await, "src/key.rs:1\n     1 key = [masked: github token]\n[0]");
 }
 
 #[tokio::test]

@@ -1,13 +1,15 @@
-//! `GET …/search?q=&kind=` and `…/references?name=`: the index asked directly; without one, the text tool reads the files.
+//! `GET …/search?q=&kind=` and `…/references?name=`: the index, as the engine lets people search it; without one, the text
+//! tool reads the files.
 
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use loggia_domain::{
-    CodeFinding, CodeIndex, CodeQuery, CodeReference, JsonText, QueryKind, ReferenceQuery, SymbolKind,
-    TextMatch, WorkspaceId,
+    CodeFinding, CodeQuery, CodeReference, JsonText, QueryKind, ReferenceQuery, SymbolKind, TextMatch,
+    WorkspaceId,
 };
+use loggia_engine::SearchError;
 use loggia_protocol_agent_server::{
     self as wire, HitKind, ProblemType, Reference, ReferenceList, SearchHit, SearchResult,
 };
@@ -70,23 +72,14 @@ pub(crate) async fn search(
     let matching = matching(wanted.matching, kind.as_ref())?;
     let symbols = symbols(wanted.symbol_kind.as_deref())?;
     let paths = globs(wanted.path.as_deref());
-    let is_filtered = matching != TextMatch::Words || !symbols.is_empty() || !paths.is_empty();
     // How words are read means something to text only, so whoever says it means text.
     let kind = if matching == TextMatch::Words { kind } else { Some(HitKind::Text) };
     let limit = wanted.limit.map_or(HITS, |limit| limit.up_to(MAX_HITS));
-    let workspace = inner.parts.engine.workspace(id).await?;
-    let results = match ((inner.parts.index)(&workspace), kind) {
-        (Some(index), kind) => {
-            let query =
-                CodeQuery { matching, symbols, paths, ..CodeQuery::new(wanted.q, how(kind.as_ref()), limit) };
-            in_index(&*index, query, kind).await?
-        }
-        (None, _) if is_filtered => return Err(Problem::of(ProblemType::Conflict, NO_FILTERS)),
-        (None, None | Some(HitKind::Text)) => in_files(&inner, id, &wanted.q, limit).await?,
-        (None, Some(kind)) => {
-            let detail = format!("there is no code index here to look for a {kind} in; use the kind `text`");
-            return Err(Problem::of(ProblemType::Conflict, detail));
-        }
+    let query = CodeQuery { matching, symbols, paths, ..CodeQuery::new(wanted.q, how(kind.as_ref()), limit) };
+    let results = match inner.parts.engine.search_code(id, query.clone()).await {
+        Ok(found) => found.into_iter().map(|finding| hit(finding, kind.as_ref())).collect(),
+        Err(SearchError::NoIndex) => without_index(&inner, id, &query, kind).await?,
+        Err(error) => return Err(error.into()),
     };
     Ok(Json(SearchResult { results }))
 }
@@ -101,13 +94,9 @@ pub(crate) async fn references(
         return Err(Problem::bad_request(format!("name: has 1 to {MAX_QUERY_BYTES} bytes")));
     }
     let limit = used.limit.map_or(HITS, |limit| limit.up_to(MAX_HITS));
-    let workspace = inner.parts.engine.workspace(id).await?;
-    let Some(index) = (inner.parts.index)(&workspace) else {
-        let detail = "there is no code index here that knows where names are used; search for the text";
-        return Err(Problem::of(ProblemType::Conflict, detail));
-    };
-    let found = index.references(ReferenceQuery { name, limit, paths: globs(used.path.as_deref()) }).await?;
-    Ok(Json(ReferenceList { references: found.into_iter().take(limit).map(reference).collect() }))
+    let query = ReferenceQuery { name, limit, paths: globs(used.path.as_deref()) };
+    let found = inner.parts.engine.find_references(id, query).await?;
+    Ok(Json(ReferenceList { references: found.into_iter().map(reference).collect() }))
 }
 
 fn reference(found: CodeReference) -> Reference {
@@ -178,12 +167,6 @@ fn how(kind: Option<&HitKind>) -> QueryKind {
     }
 }
 
-async fn in_index(index: &dyn CodeIndex, query: CodeQuery, kind: Option<HitKind>) -> Answer<Vec<SearchHit>> {
-    let limit = query.limit;
-    let findings = index.search(query).await?;
-    Ok(findings.into_iter().take(limit).map(|finding| hit(finding, kind.as_ref())).collect())
-}
-
 fn hit(finding: CodeFinding, kind: Option<&HitKind>) -> SearchHit {
     let found_by = if finding.symbol.is_some() { HitKind::Symbol } else { HitKind::Text };
     let definition = finding.definition;
@@ -202,6 +185,25 @@ fn hit(finding: CodeFinding, kind: Option<&HitKind>) -> SearchHit {
             .map(|definition| definition.signature.clone())
             .filter(|text| !text.is_empty()),
         doc: definition.map(|definition| definition.doc).filter(|text| !text.is_empty()),
+    }
+}
+
+/// What can be found where there is no index: words in files.
+async fn without_index(
+    inner: &Inner,
+    id: WorkspaceId,
+    query: &CodeQuery,
+    kind: Option<HitKind>,
+) -> Answer<Vec<SearchHit>> {
+    if query.matching != TextMatch::Words || !query.symbols.is_empty() || !query.paths.is_empty() {
+        return Err(Problem::of(ProblemType::Conflict, NO_FILTERS));
+    }
+    match kind {
+        None | Some(HitKind::Text) => in_files(inner, id, &query.text, query.limit).await,
+        Some(kind) => {
+            let detail = format!("there is no code index here to look for a {kind} in; use the kind `text`");
+            Err(Problem::of(ProblemType::Conflict, detail))
+        }
     }
 }
 
