@@ -29,7 +29,9 @@ pub trait CodeIndex: Send + Sync + 'static {
     /// Looks for code.
     fn search(&self, query: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>>;
 
-    /// Says that files changed, by their paths relative to the root.
+    /// Says that files changed, by their paths relative to the root. A directory stands for all files in it, and the empty
+    /// path for all there are. The answer comes when the changes can be searched, which may take as long as whatever the
+    /// index is doing.
     fn changed(&self, paths: Vec<String>) -> BoxFuture<'_, Result<(), IndexError>>;
 
     /// Builds the index anew, or only what differs from the disk. A running build is joined.

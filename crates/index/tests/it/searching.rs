@@ -120,6 +120,17 @@ async fn queries_that_mean_nothing_are_refused_with_a_reason() {
 }
 
 #[tokio::test]
+async fn a_change_of_the_empty_path_is_one_of_all_files() {
+    let house = house();
+    let index = house.built().await;
+    house.write("lib/new/orchard.rs", "fn orchard_gate() {}\n");
+    house.remove("tools/find.py");
+    index.changed(vec![String::new()]).await.unwrap();
+    assert_eq!(found(&index, symbols("orchard_gate")).await, "lib/new/orchard.rs:1-1 orchard_gate");
+    assert_eq!(found(&index, phrase("def find_user")).await, "");
+}
+
+#[tokio::test]
 async fn what_became_a_link_is_not_shown_whatever_it_leads_to() {
     let house = House::with(&[
         ("src/a.rs", "fn open_door() {}\n// password\n"),

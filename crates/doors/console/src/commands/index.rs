@@ -31,7 +31,6 @@ pub(super) async fn act(door: &Arc<Inner>, guest: &Guest, verb: IndexVerb, voice
         Ok((_, index)) => index,
         Err(refused) => return voice.end(Err(refused)).await,
     };
-    let control = |control, text: &str| Ok(steered(&*index, control, text));
     let answer = match verb {
         IndexVerb::Build | IndexVerb::Rebuild => {
             let how = if verb == IndexVerb::Build { IndexBuild::Refresh } else { IndexBuild::Rebuild };
@@ -56,9 +55,9 @@ pub(super) async fn act(door: &Arc<Inner>, guest: &Guest, verb: IndexVerb, voice
             index.opened().await;
             Ok(skipped(&*index))
         }
-        IndexVerb::Pause => control(IndexControl::Pause, "the build is held up"),
-        IndexVerb::Resume => control(IndexControl::Resume, "the build goes on"),
-        IndexVerb::Cancel => control(IndexControl::Cancel, "the build is cancelled"),
+        IndexVerb::Pause => Ok(steered(&*index, IndexControl::Pause)),
+        IndexVerb::Resume => Ok(steered(&*index, IndexControl::Resume)),
+        IndexVerb::Cancel => Ok(steered(&*index, IndexControl::Cancel)),
     };
     voice.end(answer).await;
 }
@@ -91,11 +90,16 @@ async fn build(index: &dyn CodeIndex, how: IndexBuild, voice: &Voice) -> Answer 
     Ok(shown(&status, index))
 }
 
-fn steered(index: &dyn CodeIndex, control: IndexControl, text: &str) -> Painted {
-    if index.status().state != IndexState::Building {
-        return Painted::of(Style::Aside, "no build is under way").line();
-    }
+/// Hands a wish on, whatever is under way: a pause holds for what comes, too, and must be taken back then.
+fn steered(index: &dyn CodeIndex, control: IndexControl) -> Painted {
+    let is_building = index.status().state == IndexState::Building;
     index.control(control);
+    let text = match (control, is_building) {
+        (IndexControl::Pause, _) => "builds are held up until `index resume`",
+        (IndexControl::Resume, _) => "builds go on",
+        (IndexControl::Cancel, true) => "the build is cancelled",
+        (IndexControl::Cancel, false) => return Painted::of(Style::Aside, "no build is under way").line(),
+    };
     Painted::new().plain(text).line()
 }
 

@@ -143,7 +143,9 @@ async fn an_index_is_looked_at_and_dropped() {
              skipped` tells why\n[0]",
         ),
         ("index skipped", "big.bin  too large\n… 1 more\n[0]"),
-        ("index pause", "no build is under way\n[0]"),
+        ("index pause", "builds are held up until `index resume`\n[0]"),
+        ("index resume", "builds go on\n[0]"),
+        ("index cancel", "no build is under way\n[0]"),
         ("index drop", "the index is gone\n[0]"),
         (
             "index biuld",
@@ -153,7 +155,7 @@ async fn an_index_is_looked_at_and_dropped() {
     ] {
         assert_eq!(terminal.run(command).await, expected, "{command}");
     }
-    assert_eq!(*index.asked.lock().unwrap(), ["skipped 100", "forget"]);
+    assert_eq!(*index.asked.lock().unwrap(), ["skipped 100", "Pause", "Resume", "Cancel", "forget"]);
     let offered = terminal.client.complete("index pa", 8).await.unwrap();
     assert_eq!(offered[0].value, "pause");
 }
@@ -171,8 +173,8 @@ async fn a_build_goes_on_behind_its_command_and_tells_its_steps() {
         let ending = async {
             index.state.subscribe().wait_for(|state| *state == IndexState::Building).await.unwrap();
             assert!(other.run("index").await.contains("\n  indexing: words, 1 of 3 files, 2 s left\n"));
-            assert_eq!(other.run("index pause").await, "the build is held up\n[0]");
-            assert_eq!(other.run("index resume").await, "the build goes on\n[0]");
+            assert_eq!(other.run("index pause").await, "builds are held up until `index resume`\n[0]");
+            assert_eq!(other.run("index resume").await, "builds go on\n[0]");
             match end {
                 IndexState::Ready => drop(index.state.send_replace(IndexState::Ready)),
                 _ => assert_eq!(other.run("index cancel").await, "the build is cancelled\n[0]"),
