@@ -1,11 +1,13 @@
 //! What the engine needs of a code index, and an index of whoever makes vectors.
 
 mod question;
+mod readable;
 mod symbol;
 
 use crate::BoxFuture;
 
 pub use question::{CodeContext, CodeQuestion, Retrieved, StageCount};
+pub use readable::ReadableCode;
 pub use symbol::{CodeReference, Definition, ReferenceKind, ReferenceQuery, SymbolKind};
 
 /// Finds code in one workspace. Queries never wait for a build: they see the last finished state.
@@ -27,7 +29,9 @@ pub trait CodeIndex: Send + Sync + 'static {
     /// Looks for code.
     fn search(&self, query: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>>;
 
-    /// Says that files changed, by their paths relative to the root.
+    /// Says that files changed, by their paths relative to the root. A directory stands for all files in it, and the empty
+    /// path for all there are. The answer comes when the changes can be searched, which may take as long as whatever the
+    /// index is doing.
     fn changed(&self, paths: Vec<String>) -> BoxFuture<'_, Result<(), IndexError>>;
 
     /// Builds the index anew, or only what differs from the disk. A running build is joined.
@@ -118,6 +122,9 @@ pub struct CodeQuery {
 }
 
 impl CodeQuery {
+    /// How many findings an index gives at most, whoever asks.
+    pub const MAX_LIMIT: usize = 1000;
+
     /// A query without filters, its text read as words.
     #[must_use]
     pub fn new(text: impl Into<String>, kind: QueryKind, limit: usize) -> Self {

@@ -65,8 +65,8 @@ pub use id::{
 pub use index::{
     CodeContext, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, CodeReference, Definition, Embedder,
     EmbedderError, IndexBuild, IndexControl, IndexDetails, IndexError, IndexProgress, IndexState,
-    IndexStatus, IndexStep, QueryKind, ReferenceKind, ReferenceQuery, Retrieved, SkippedFile, StageCount,
-    SymbolKind, TextMatch,
+    IndexStatus, IndexStep, QueryKind, ReadableCode, ReferenceKind, ReferenceQuery, Retrieved, SkippedFile,
+    StageCount, SymbolKind, TextMatch,
 };
 pub use intent::{Accepted, CommandReport, Intent, PatchReport, WhenBusy};
 pub use json::JsonText;

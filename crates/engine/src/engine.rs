@@ -7,6 +7,7 @@ mod current_model;
 mod images;
 mod look;
 mod mask;
+mod search;
 mod start;
 mod transfer;
 mod trusting;
@@ -28,6 +29,8 @@ pub use arrivals::Arrivals;
 pub use images::{MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES};
 pub use look::LookError;
 pub use mask::Mask;
+pub use search::SearchError;
+pub(crate) use search::masked;
 
 use crate::counts::Counters;
 use crate::engine::current_model::CurrentModel;

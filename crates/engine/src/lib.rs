@@ -33,7 +33,7 @@ pub use desks::MessageAccess;
 pub use dialogs::DialogBoard;
 pub use engine::{
     Activity, Arrivals, Engine, LookError, MAX_IMAGE_NAME, MAX_IMAGES, MAX_IMAGES_BYTES, Mask, NewSession,
-    chosen_model,
+    SearchError, chosen_model,
 };
 pub use error::{EngineError, IntentError};
 pub use parts::{

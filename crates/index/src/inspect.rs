@@ -1,7 +1,7 @@
 //! One file, read and judged: is it a text that people search?
 //!
-//! Knows bytes, sizes and what generated files look like. Reads through the workspace's handle only. A file that is
-//! not taken has a reason that can be told; no file fails a build.
+//! Knows bytes, sizes and what generated files look like. Reads through the workspace's handle only, and never through a
+//! link. A file that is not taken has a reason that can be told; no file fails a build.
 
 use std::fmt;
 
@@ -77,7 +77,7 @@ pub(crate) fn inspect(root: &Root, path: &TreePath) -> Result<Text, Skip> {
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let file = root.read(path, MAX_FILE).map_err(sorted)?;
+        let file = root.read_plain(path, MAX_FILE).map_err(sorted)?;
         let after = root.stat(path).map_err(sorted)?.ok_or(Skip::Gone)?;
         let is_same = (after.len, after.modified_ns) == (file.meta.len, file.meta.modified_ns)
             && file.bytes.len() as u64 == file.meta.len;
@@ -90,7 +90,7 @@ pub(crate) fn inspect(root: &Root, path: &TreePath) -> Result<Text, Skip> {
 
 /// Reads a file that was taken before: its text, if it still has this hash. Whatever else happened to it does not matter.
 pub(crate) fn read_again(root: &Root, path: &TreePath, known: u128) -> Option<String> {
-    let bytes = root.read(path, MAX_FILE).ok()?.bytes;
+    let bytes = root.read_plain(path, MAX_FILE).ok()?.bytes;
     if hash(&bytes) == known { String::from_utf8(bytes).ok() } else { None }
 }
 
@@ -113,7 +113,7 @@ fn sorted(error: TreeError) -> Skip {
         TreeError::NotFound { .. } | TreeError::NotADirectory { .. } => Skip::Gone,
         TreeError::TooLarge { len, .. } => Skip::TooLarge { len },
         TreeError::HardLinked { .. } => Skip::HardLink,
-        TreeError::Swapped { .. } => Skip::Link,
+        TreeError::ThroughLink { .. } => Skip::Link,
         TreeError::Io { source, .. } => Skip::Unreadable { reason: source.to_string() },
         other => Skip::Unreadable { reason: other.to_string() },
     }

@@ -30,9 +30,6 @@ use crate::vectors::Similar;
 /// How long a query may be.
 pub(crate) const MAX_QUERY: usize = 8 * 1024;
 
-/// How many findings a query may ask for.
-const MAX_LIMIT: usize = 1000;
-
 /// Somebody looking at a state.
 #[derive(Debug)]
 pub(crate) struct Search<'s> {
@@ -81,7 +78,7 @@ pub(crate) fn checked(query: &CodeQuery) -> Result<CodeQuery, IndexError> {
     if query.text.len() > MAX_QUERY {
         return Err(IndexError::BadQuery(format!("it has over {MAX_QUERY} bytes")));
     }
-    Ok(CodeQuery { limit: query.limit.min(MAX_LIMIT), ..query.clone() })
+    Ok(CodeQuery { limit: query.limit.min(CodeQuery::MAX_LIMIT), ..query.clone() })
 }
 
 /// What is said where there is no embedder.

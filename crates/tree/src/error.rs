@@ -23,7 +23,7 @@ pub enum TreeError {
         /// What about it leads outside.
         why: &'static str,
     },
-    /// A change would go through a link.
+    /// What is only done without a link, such as a change, would go through one.
     #[error("`{path}` goes through a link: give the real path relative to the workspace root")]
     ThroughLink {
         /// The path asked for.

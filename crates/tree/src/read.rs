@@ -41,6 +41,19 @@ impl Root {
         read_file(directory, &name, path, limit, self.hard_links())
     }
 
+    /// A file's content, of at most `limit` bytes, if neither it nor anything on the way to it is a link: then the path
+    /// itself says which file it is.
+    pub fn read_plain(&self, path: &TreePath, limit: u64) -> Result<FileBytes, TreeError> {
+        let parent = self.handle.parent(path)?;
+        read_file(parent.directory, parent.name.as_bytes(), path, limit, self.hard_links()).map_err(|error| {
+            match error {
+                // Nothing was followed before, so it need not have been replaced.
+                TreeError::Swapped { path } => TreeError::ThroughLink { path },
+                other => other,
+            }
+        })
+    }
+
     /// The target of a link, as it is written.
     pub fn read_link(&self, path: &TreePath) -> Result<Vec<u8>, TreeError> {
         let (directory, name) = self.handle.entry(path, Last::Keep)?;
@@ -78,7 +91,7 @@ pub(crate) fn read_file(
             Err(TreeError::TooLarge { path: path.clone(), len: meta.len, limit })
         }
         Kind::File => Ok(()),
-        // It was followed before we came here, so it was a file then.
+        // Whoever follows links did so before, so it was a file then.
         Kind::Link => Err(TreeError::Swapped { path: path.clone() }),
         kind => Err(TreeError::NotAFile { path: path.clone(), kind }),
     };

@@ -15,7 +15,7 @@ use super::{confirm, say, say_json};
 use crate::ask::workspace;
 use crate::{CliError, Interrupts, Outcome, Terminal};
 
-pub(super) use build::{Built, build_missing};
+pub(super) use build::{Built, build_missing, cancelled_by_others};
 pub use build::{IndexBuilding, index_build};
 pub use watch::index_watch;
 
@@ -93,7 +93,7 @@ struct WithSkipped<'s> {
     skipped_files: &'s [SkippedFile],
 }
 
-/// Holds a build up, lets it go on, or ends it. Where none runs, nothing happens, and that is told.
+/// Holds builds up, lets them go on, or ends the one that runs. A pause is also about what comes.
 ///
 /// # Errors
 /// See [`CliError`].
@@ -115,9 +115,11 @@ pub async fn index_steer(
         return Ok(Outcome::Done);
     }
     let text = match how {
-        _ if !was_running => "No build is under way.",
-        IndexSteer::Pause => "The build is held up; `loggia index resume` lets it go on.",
-        IndexSteer::Resume => "The build goes on.",
+        IndexSteer::Cancel if !was_running => "No build is under way.",
+        IndexSteer::Pause => {
+            "Builds and the making of vectors are held up; `loggia index resume` lets them go on."
+        }
+        IndexSteer::Resume => "Builds and the making of vectors go on.",
         IndexSteer::Cancel => "The build is cancelled; what was there before stays.",
     };
     say(terminal, text)?;

@@ -5,10 +5,10 @@ mod show;
 
 use loggia_client::Client;
 use loggia_protocol_agent_server::{
-    HitKind, IndexState, ReferenceList, SearchResult, TextMatch, WorkspaceId,
+    HitKind, IndexState, Partial, ReferenceList, SearchResult, TextMatch, WorkspaceId,
 };
 
-use super::index::{Built, IndexOf, build_missing};
+use super::index::{Built, IndexOf, build_missing, cancelled_by_others};
 use super::say_json;
 use crate::ask::workspace;
 use crate::{CliError, Interrupts, Outcome, Terminal};
@@ -67,11 +67,14 @@ pub async fn search(
 ) -> Result<Outcome, CliError> {
     let id = workspace(client, &options.of.workspace).await?.workspace_id;
     let status = client.index_status(&id).await?;
-    if status.files == 0
-        && status.state != IndexState::Ready
-        && let Built::Cancelled = build_missing(client, &id, terminal, interrupts).await?
-    {
-        return Ok(Outcome::Cancelled);
+    if status.files == 0 && status.state != IndexState::Ready {
+        match build_missing(client, &id, terminal, interrupts).await? {
+            Built::Cancelled => return Ok(Outcome::Cancelled),
+            Built::Over(status) if status.files == 0 && status.cancelled == Some(true) => {
+                return cancelled_by_others(terminal);
+            }
+            Built::Over(_) | Built::Nowhere(_) => {}
+        }
     }
     let found = ask(client, &id, &options).await.map_err(|error| match error {
         loggia_client::Error::Refused(refusal) => {
@@ -92,10 +95,28 @@ pub async fn search(
         terminal.err("Nothing was found.\n").map_err(CliError::Output)?;
     }
     terminal.out(&text).map_err(CliError::Output)?;
-    if status.files > 0 && status.state == IndexState::Building {
-        terminal.err("The index is being built; there may be more.\n").map_err(CliError::Output)?;
+    if let Some(note) = found.note() {
+        terminal.err(&format!("{note}\n")).map_err(CliError::Output)?;
     }
     Ok(Outcome::Done)
+}
+
+impl Found {
+    /// Why there may be more, and what to do about it.
+    fn note(&self) -> Option<&'static str> {
+        let partial = match self {
+            Self::Places(found) => found.partial.as_ref(),
+            Self::Uses(found) => found.partial.as_ref(),
+        };
+        Some(match partial? {
+            Partial::Limit => "There may be more; `-n` shows up to 1,000.",
+            Partial::Building => "The index is being built; there may be more.",
+            Partial::Stale => {
+                "The index is not up to date; `loggia index build` brings it there, `loggia index` tells more."
+            }
+            Partial::Other(_) => "There may be more.",
+        })
+    }
 }
 
 async fn ask(client: &Client, id: &WorkspaceId, options: &Search) -> Result<Found, loggia_client::Error> {

@@ -12,9 +12,11 @@
 //!   them knows only of the events before that one that it has heard them whole, and resumes after those;
 //! - nothing is queued for a client that does not read: it is told from the journal when it reads again, the pieces of
 //!   a running reply merged;
+//! - what a client says is heard while the index is busy with what it said before: changed files are handed over;
 //! - a client's message that cannot be used is answered and the stream goes on, but for a frame that cannot be a
 //!   message at all.
 
+mod changes;
 mod disk;
 mod global;
 mod hearing;

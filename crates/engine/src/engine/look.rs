@@ -136,7 +136,7 @@ impl Engine {
         Ok(open.tool(name).map(drop))
     }
 
-    /// Calls a tool that only reads, under the workspace's policy. Dropping the future ends it.
+    /// Calls a tool that only reads, under the workspace's policy; what it tells is masked. Dropping the future ends it.
     ///
     /// # Errors
     /// Why it came to nothing.
@@ -162,7 +162,7 @@ impl Engine {
             overlay: Arc::new(BTreeMap::new()),
         };
         match call.run(context).await? {
-            ToolEffect::Output(output) => Ok(output),
+            ToolEffect::Output(output) => Ok(self.shared.masker.mask(&output).into_owned()),
             ToolEffect::Edits(_)
             | ToolEffect::Command(_)
             | ToolEffect::GuestCommand(_)

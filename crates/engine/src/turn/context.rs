@@ -8,6 +8,7 @@ use loggia_domain::{
     CodeFinding, JsonText, ModelInfo, ModelMessage, ModelRequest, OwnInstructions, ToolCall, ToolOutcome,
 };
 
+use crate::engine;
 use crate::secrets::Masker;
 use crate::session::{HistoryItem, Said, State};
 use crate::turn::excerpt::{Excerpt, tell};
@@ -190,11 +191,7 @@ pub(super) fn told(outcome: &ToolOutcome) -> (String, bool) {
 
 /// What was found, the best first.
 fn findings(found: Vec<CodeFinding>, masker: &Masker) -> Vec<Excerpt> {
-    let masked = |mut found: CodeFinding| {
-        found.snippet = masker.mask(&found.snippet).into_owned();
-        found.into()
-    };
-    found.into_iter().map(masked).collect()
+    found.into_iter().map(|found| engine::masked(masker, found).into()).collect()
 }
 
 /// A rough count of the tokens that a part of the history takes.

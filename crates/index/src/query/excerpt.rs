@@ -1,6 +1,7 @@
 //! What is shown of a file: some of its lines, cut to a bound.
 //!
-//! Reads the file as it is now. One that cannot be read any more has nothing to show.
+//! Reads the file as it is now. One that cannot be read any more has nothing to show. What always holds: what is shown is
+//! from the very file that the path names, and never from behind a link; whoever asks judges by the path.
 
 use loggia_domain::IndexError;
 use loggia_tree::TreePath;
@@ -18,7 +19,7 @@ impl Search<'_> {
     /// A file's text as it is now; nothing if it went away, or became something that is not searched.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let path = TreePath::parse(path).ok()?;
-        let bytes = self.root.read(&path, MAX_FILE).ok()?.bytes;
+        let bytes = self.root.read_plain(&path, MAX_FILE).ok()?.bytes;
         String::from_utf8(bytes).ok()
     }
 

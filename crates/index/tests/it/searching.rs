@@ -1,6 +1,11 @@
 //! Queries of every kind, and the ones that mean nothing.
 
-use loggia_domain::{CodeIndex, CodeQuery, IndexError, QueryKind, ReferenceQuery, SymbolKind};
+use std::sync::Arc;
+
+use loggia_domain::{
+    CodeContext, CodeIndex, CodeQuery, CodeQuestion, IndexBuild, IndexError, QueryKind, ReferenceQuery,
+    SymbolKind,
+};
 
 use crate::support::{House, found, phrase, regex, symbols, text, used};
 
@@ -207,4 +212,49 @@ async fn a_path_may_be_a_directory() {
         let query = CodeQuery { paths: vec![path.to_owned()], ..phrase("find_user") };
         assert!(matches!(index.search(query).await, Err(IndexError::BadQuery(_))));
     }
+}
+
+#[tokio::test]
+async fn a_change_of_the_empty_path_is_one_of_all_files() {
+    let house = house();
+    let index = house.built().await;
+    house.write("lib/new/orchard.rs", "fn orchard_gate() {}\n");
+    house.remove("tools/find.py");
+    index.changed(vec![String::new()]).await.unwrap();
+    assert_eq!(found(&index, symbols("orchard_gate")).await, "lib/new/orchard.rs:1-1 orchard_gate");
+    assert_eq!(found(&index, phrase("def find_user")).await, "");
+}
+
+#[tokio::test]
+async fn what_became_a_link_is_not_shown_whatever_it_leads_to() {
+    let house = House::with(&[
+        ("src/a.rs", "fn open_door() {}\n// password\n"),
+        ("lib/b.rs", "fn close_door() { open_door() }\n// password\n"),
+    ]);
+    let index = house.built().await;
+    // Nobody told the index, so what it knows of both is old.
+    let secret = "fn open_door() { open_door() }\n// password hunter2\n";
+    house.write(".env", secret);
+    house.write(".ssh/b.rs", secret);
+    house.remove("src/a.rs");
+    std::os::unix::fs::symlink("../.env", house.path("src/a.rs")).unwrap();
+    std::fs::remove_dir_all(house.path("lib")).unwrap();
+    std::os::unix::fs::symlink(".ssh", house.path("lib")).unwrap();
+    let fused = CodeQuery::new("open door password", QueryKind::Fused, 20);
+    for query in [text("password"), phrase("password"), regex("pass\\w+"), symbols("open_door"), fused] {
+        let shown = format!("{query:?} {:?}", index.search(query.clone()).await.unwrap());
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+    let question = CodeQuestion {
+        text: "open door password".to_owned(),
+        context: CodeContext::default(),
+        history: Arc::default(),
+        limit: 8,
+        budget: 4000,
+    };
+    assert_eq!(index.retrieve(question).await.unwrap().findings, []);
+    assert_eq!(used(&index, "open_door").await, "");
+    index.build(IndexBuild::Refresh).await.unwrap();
+    // What is shown of a file is shown under its own path only.
+    assert_eq!(found(&index, phrase("hunter2")).await, ".env:2-2\n.ssh/b.rs:2-2");
 }

@@ -111,7 +111,7 @@ pub(crate) struct SearchArguments {
     #[arg(long = "path", value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) paths: Vec<String>,
     /// Show at most so many [default: 20]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) limit: Option<u64>,
     /// Where.
     #[command(flatten)]

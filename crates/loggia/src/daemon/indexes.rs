@@ -8,6 +8,7 @@
 //! - at most [`MAX_OPEN`] indexes are open, as far as they are not all in use at the same moment;
 //! - nothing here waits for a whole build, except whoever asked for it.
 
+mod place;
 mod slot;
 
 use std::collections::HashMap;
@@ -114,14 +115,19 @@ impl Inner {
         let slots: Vec<Arc<Slot>> = self.slots().values().cloned().collect();
         let mut open: Vec<_> = slots.into_iter().filter(|slot| slot.is_open()).collect();
         open.sort_by_key(|slot| slot.last_use());
-        let surplus = open.len().saturating_sub(MAX_OPEN);
-        open.iter().take(surplus).for_each(|slot| slot.close_if_idle());
+        let mut surplus = open.len().saturating_sub(MAX_OPEN);
+        for slot in open {
+            if surplus == 0 {
+                break;
+            }
+            surplus -= usize::from(slot.close_if_idle());
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use loggia_domain::{CodeQuery, IndexBuild, QueryKind, Timestamp};
+    use loggia_domain::{CodeQuery, IndexBuild, IndexError, IndexState, QueryKind, Timestamp};
 
     use super::*;
 
@@ -151,6 +157,100 @@ mod tests {
         assert_eq!(indexes.of(&workspaces[0]).search(query).await.unwrap().len(), 1);
         let again: Vec<bool> = (0..workspaces.len()).map(|number| number == 0 || number >= 4).collect();
         assert_eq!(open(), again);
+        indexes.stop().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn one_that_is_in_use_stays_open_and_another_is_closed_for_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let indexes = Indexes::new(directory.path(), false, None);
+        let workspaces: Vec<_> = (0..=MAX_OPEN).map(|number| workspace(directory.path(), number)).collect();
+        let slot = |number: usize| Arc::clone(&indexes.0.slots()[&workspaces[number].id]);
+        indexes.of(&workspaces[0]).build(IndexBuild::Rebuild).await.unwrap();
+        let first = slot(0).opened_index();
+        for workspace in &workspaces[1..] {
+            indexes.of(workspace).build(IndexBuild::Rebuild).await.unwrap();
+        }
+        let open: Vec<bool> = (0..=MAX_OPEN).map(|number| slot(number).is_open()).collect();
+        assert_eq!(open, (0..=MAX_OPEN).map(|number| number != 1).collect::<Vec<_>>());
+        drop(first);
+        indexes.stop().await;
+    }
+
+    /// People who go back and forth between more workspaces than can be open: what they come back to may just be closed.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn whoever_comes_back_to_an_index_that_is_being_closed_finds_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let indexes = Indexes::new(directory.path(), false, None);
+        let workspaces: Vec<_> =
+            (0..MAX_OPEN + 2).map(|number| workspace(directory.path(), number)).collect();
+        for workspace in &workspaces {
+            indexes.of(workspace).build(IndexBuild::Rebuild).await.unwrap();
+        }
+        let person = |step: usize| {
+            let all: Vec<_> = workspaces.iter().map(|workspace| indexes.of(workspace)).collect();
+            tokio::spawn(async move {
+                for turn in 0..100 {
+                    let number = turn * step % all.len();
+                    let query = CodeQuery::new(format!("orchard_{number}"), QueryKind::Symbols, 1);
+                    assert_eq!(all[number].search(query).await.map(|found| found.len()), Ok(1));
+                }
+            })
+        };
+        for person in [1, 3, 7, 9].map(person) {
+            person.await.unwrap();
+        }
+        indexes.stop().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn an_index_is_dropped_while_others_want_it_and_is_whole_afterwards() {
+        let directory = tempfile::tempdir().unwrap();
+        let indexes = Indexes::new(directory.path(), false, None);
+        let workspace = workspace(directory.path(), 0);
+        let index = indexes.of(&workspace);
+        for _ in 0..20 {
+            index.build(IndexBuild::Rebuild).await.unwrap();
+            let wanting: Vec<_> = (0..4)
+                .map(|_| {
+                    let index = indexes.of(&workspace);
+                    tokio::spawn(async move { index.build(IndexBuild::Refresh).await })
+                })
+                .collect();
+            let dropped = index.forget().await;
+            for wanted in wanting {
+                // Dropping ends the builds that run.
+                let built = wanted.await.unwrap();
+                assert!(matches!(built, Ok(_) | Err(IndexError::Cancelled)), "{built:?} {dropped:?}");
+            }
+            dropped.unwrap();
+        }
+        index.forget().await.unwrap();
+        assert_eq!(index.status().state, IndexState::Empty);
+        index.build(IndexBuild::Refresh).await.unwrap();
+        let query = CodeQuery::new("orchard_0", QueryKind::Symbols, 1);
+        assert_eq!(index.search(query).await.unwrap().len(), 1);
+        indexes.stop().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_a_crash_left_of_a_dropped_index_goes_when_it_is_next_opened() {
+        let directory = tempfile::tempdir().unwrap();
+        let indexes = Indexes::new(directory.path(), false, None);
+        let workspace = workspace(directory.path(), 0);
+        let index = indexes.of(&workspace);
+        let kept = || {
+            let names = std::fs::read_dir(directory.path().join(DIRECTORY)).unwrap();
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
+        };
+        let left = directory.path().join(DIRECTORY).join(format!("{}.dropped", workspace.id));
+        std::fs::create_dir_all(left.join("builds")).unwrap();
+        assert_eq!(index.opened().await.state, IndexState::Empty);
+        index.build(IndexBuild::Refresh).await.unwrap();
+        assert_eq!(kept(), [workspace.id.to_string()]);
+        std::fs::create_dir_all(left.join("builds")).unwrap();
+        index.forget().await.unwrap();
+        assert_eq!(kept(), [""; 0]);
         indexes.stop().await;
     }
 }

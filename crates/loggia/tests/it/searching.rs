@@ -74,7 +74,7 @@ fn each_way_of_looking_finds_its_own_and_wrong_ones_are_told() {
         (&["search", "--kind", "function", "--text", "x"], "cannot be used with"),
         (&["search", "--regex", "--phrase", "x"], "cannot be used with"),
         (&["search", "--path", "[", "x"], "`src/**/*.rs`"),
-        (&["search", "-n", "0", "x"], "1..=200"),
+        (&["search", "-n", "0", "x"], "1..=1000"),
         (&["search", ""], "WORDS"),
     ] {
         let (code, out, err) = says(arguments);

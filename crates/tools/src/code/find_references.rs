@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use loggia_domain::{
-    ArgumentError, CodeIndex, Demand, ReferenceKind, ReferenceQuery, ToolContext, ToolEffect, ToolError,
+    ArgumentError, CodeIndex, Demand, ReadableCode, ReferenceKind, ReferenceQuery, ToolContext, ToolEffect,
+    ToolError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,10 +50,10 @@ impl DeskCall<dyn CodeIndex> for References {
     }
 
     async fn run(self, index: Arc<dyn CodeIndex>, context: ToolContext) -> Result<ToolEffect, ToolError> {
-        let found = index.references(self.0).await.map_err(failed)?;
+        let found =
+            ReadableCode::new(&*index, &*context.may_read).references(self.0).await.map_err(failed)?;
         let mut output = Lines::within(MAX_OUTPUT);
-        let mut told = 0;
-        for place in found.iter().filter(|place| (context.may_read)(&place.path)) {
+        for place in &found {
             let how = match place.kind {
                 ReferenceKind::Call => "call",
                 ReferenceKind::Type => "type",
@@ -60,9 +61,8 @@ impl DeskCall<dyn CodeIndex> for References {
                 ReferenceKind::Value => "value",
             };
             output.push(&format!("{}:{}:{how}: {}", place.path, place.line, place.text.trim()));
-            told += 1;
         }
-        if told == 0 {
+        if found.is_empty() {
             output.push("[no use of that name is known; `search_text` finds it in any text]");
         }
         Ok(ToolEffect::Output(output.finish()))

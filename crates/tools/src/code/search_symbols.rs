@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use loggia_domain::{
-    ArgumentError, CodeFinding, CodeIndex, CodeQuery, Demand, QueryKind, SymbolKind, ToolContext, ToolEffect,
-    ToolError,
+    ArgumentError, CodeFinding, CodeIndex, CodeQuery, Demand, QueryKind, ReadableCode, SymbolKind,
+    ToolContext, ToolEffect, ToolError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -60,14 +60,12 @@ impl DeskCall<dyn CodeIndex> for Symbols {
     }
 
     async fn run(self, index: Arc<dyn CodeIndex>, context: ToolContext) -> Result<ToolEffect, ToolError> {
-        let found = index.search(self.0).await.map_err(failed)?;
+        let found = ReadableCode::new(&*index, &*context.may_read).search(self.0).await.map_err(failed)?;
         let mut output = Lines::within(MAX_OUTPUT);
-        let mut told = 0;
-        for finding in found.iter().filter(|finding| (context.may_read)(&finding.path)) {
+        for finding in &found {
             output.push(&line(finding));
-            told += 1;
         }
-        if told == 0 {
+        if found.is_empty() {
             output.push("[no definition has such a name]");
         }
         Ok(ToolEffect::Output(output.finish()))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loggia_domain::{
-    ArgumentError, CodeIndex, CodeQuery, Demand, QueryKind, ToolContext, ToolEffect, ToolError,
+    ArgumentError, CodeIndex, CodeQuery, Demand, QueryKind, ReadableCode, ToolContext, ToolEffect, ToolError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,17 +47,15 @@ impl DeskCall<dyn CodeIndex> for Similar {
     }
 
     async fn run(self, index: Arc<dyn CodeIndex>, context: ToolContext) -> Result<ToolEffect, ToolError> {
-        let found = index.search(self.0).await.map_err(failed)?;
+        let found = ReadableCode::new(&*index, &*context.may_read).search(self.0).await.map_err(failed)?;
         let mut output = Lines::within(MAX_OUTPUT);
-        let mut told = 0;
-        for finding in found.iter().filter(|finding| (context.may_read)(&finding.path)) {
+        for finding in &found {
             output.push(&format!("{}:{}-{}:", finding.path, finding.start_line, finding.end_line));
             for line in finding.snippet.lines() {
                 output.push(&format!("    {line}"));
             }
-            told += 1;
         }
-        if told == 0 {
+        if found.is_empty() {
             output.push("[nothing is like that]");
         }
         Ok(ToolEffect::Output(output.finish()))

@@ -42,6 +42,11 @@ impl CodeIndex for Fake {
         };
         let found = match query.text.as_str() {
             "sort" => Ok(vec![finding("src/list.rs"), finding(".env")]),
+            // As an index does it: no more than was asked for, and what may not be read first.
+            "crowd" => {
+                let secret = std::iter::repeat_with(|| finding(".env")).take(100);
+                Ok(secret.chain([finding("src/list.rs")]).take(query.limit).collect())
+            }
             "nothing" => Ok(Vec::new()),
             _ => Err(IndexError::Unavailable("it is damaged".to_owned())),
         };
@@ -86,6 +91,9 @@ async fn call(name: &str, arguments: &str) -> Result<String, String> {
 async fn definitions_are_told_with_their_places_and_those_in_secret_files_are_not() {
     let told = call("search_symbols", r#"{"query":"sort","kind":"method"}"#).await.unwrap();
     assert_eq!(told.trim_end(), "src/list.rs:3:method [in List] fn sort(&mut self)  // Sorts it.");
+    let told = call("search_symbols", r#"{"query":"crowd","limit":2}"#).await.unwrap();
+    assert_eq!(told.lines().count(), 1, "what is not told takes no place from others: {told}");
+    assert!(told.starts_with("src/list.rs:3:"), "{told}");
     let told = call("search_symbols", r#"{"query":"nothing"}"#).await.unwrap();
     assert_eq!(told.trim_end(), "[no definition has such a name]");
 }

@@ -59,6 +59,27 @@ fn links_that_stay_inside_are_followed() {
 }
 
 #[test]
+fn a_file_is_read_plainly_only_where_no_link_is() {
+    let fixture = Fixture::new();
+    fixture
+        .file("a/b", INSIDE)
+        .link("file", "a/b")
+        .link("dir", "a")
+        .link("a/out", fixture.outside("secret.txt"));
+    assert_eq!(
+        fixture.root.read_plain(&at("a/b"), 100).unwrap(),
+        fixture.root.read(&at("a/b"), 100).unwrap()
+    );
+    for path in ["file", "dir/b", "a/out"] {
+        let error = fixture.root.read_plain(&at(path), 100).unwrap_err();
+        assert!(matches!(error, TreeError::ThroughLink { .. }), "{path}: {error}");
+    }
+    assert!(matches!(fixture.root.read_plain(&at("a/c"), 100), Err(TreeError::NotFound { .. })));
+    assert!(matches!(fixture.root.read_plain(&at("a"), 100), Err(TreeError::NotAFile { .. })));
+    assert!(matches!(fixture.root.read_plain(&at("a/b"), 1), Err(TreeError::TooLarge { .. })));
+}
+
+#[test]
 fn a_link_is_looked_at_itself() {
     let fixture = Fixture::new();
     fixture.link("l", "nowhere/at all").dir("d").link("d/m", "../l").link("e", "d");

@@ -61,15 +61,8 @@ pub async fn index_build(
             return Err(CliError::NotBuilt { reason });
         }
     };
-    // Nothing but an end before its time leaves it so.
-    let was_cut = match status.state {
-        IndexState::Empty => true,
-        IndexState::Stale => status.done < status.total,
-        _ => false,
-    };
-    if was_cut {
-        terminal.err("The build was cancelled by somebody else.\n").map_err(CliError::Output)?;
-        return Ok(Outcome::Cancelled);
+    if status.cancelled == Some(true) || status.state == IndexState::Empty {
+        return cancelled_by_others(terminal);
     }
     if status.state == IndexState::Failed {
         let reason = status.last_error.unwrap_or_else(|| "the server does not say why".to_owned());
@@ -77,6 +70,12 @@ pub async fn index_build(
     }
     tell::all(&status, options.of.json, terminal)?;
     Ok(Outcome::Done)
+}
+
+/// Says that somebody else ended a build that was waited for.
+pub(in crate::commands) fn cancelled_by_others(terminal: &mut Terminal) -> Result<Outcome, CliError> {
+    terminal.err("The build was cancelled by somebody else.\n").map_err(CliError::Output)?;
+    Ok(Outcome::Cancelled)
 }
 
 /// Builds an index that has nothing yet.

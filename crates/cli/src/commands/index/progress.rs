@@ -103,6 +103,7 @@ pub(super) mod tests {
             per_second: None,
             seconds_left: None,
             paused: None,
+            cancelled: None,
             skipped: None,
             notes: Vec::new(),
             vectors: None,

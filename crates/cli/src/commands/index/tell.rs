@@ -47,14 +47,16 @@ pub(super) fn with_skipped(
 /// One line: the state and what is in the index.
 pub(super) fn line(status: &IndexStatus) -> String {
     let IndexStatus { state, files, symbols, chunks, bytes, .. } = status;
-    let counts = [*files, *symbols, *chunks, bytes.div_ceil(1024)].map(grouped);
-    let [files, symbols, chunks, size] = counts;
     let mut text = format!(
-        "{}: {files} files, {symbols} definitions, {chunks} pieces of text, {size} KiB on disk",
-        printable(state.as_str())
+        "{}: {}, {}, {}, {} on disk",
+        printable(state.as_str()),
+        counted(*files, "file", "files"),
+        counted(*symbols, "definition", "definitions"),
+        counted(*chunks, "piece of text", "pieces of text"),
+        size(*bytes),
     );
     if let Some(vectors) = status.vectors {
-        text.push_str(&format!(", {} vectors", grouped(vectors)));
+        text.push_str(&format!(", {}", counted(vectors, "vector", "vectors")));
     }
     text
 }
@@ -64,6 +66,9 @@ fn about(status: &IndexStatus, terminal: &mut Terminal) -> Result<(), CliError> 
     if status.state == IndexState::Building {
         say(terminal, &format!("  {}", progress::words(status).trim_end()))?;
     }
+    if let Some(hint) = hint(status) {
+        say(terminal, &format!("  {hint}"))?;
+    }
     if let Some(error) = &status.last_error {
         say(terminal, &format!("  last error: {}", printable(error)))?;
     }
@@ -72,6 +77,37 @@ fn about(status: &IndexStatus, terminal: &mut Terminal) -> Result<(), CliError> 
         say(terminal, &format!("  {word} {}", printable(note)))?;
     }
     Ok(())
+}
+
+/// What a state means where that is not plain, and what to do about it.
+const fn hint(status: &IndexStatus) -> Option<&'static str> {
+    match status.state {
+        IndexState::Building => None,
+        _ if matches!(status.paused, Some(true)) => {
+            Some("builds and the making of vectors are held up; `loggia index resume` lets them go on")
+        }
+        IndexState::Empty => {
+            Some("nothing is indexed; `loggia index build` does it, and so does the first search")
+        }
+        IndexState::Stale if matches!(status.cancelled, Some(true)) => {
+            Some("the last build was cancelled; `loggia index build` finishes it")
+        }
+        IndexState::Stale => Some("files may differ from it; `loggia index build` brings it up to date"),
+        _ => None,
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// A size in a unit that leaves few digits.
+fn size(bytes: u64) -> String {
+    const MIB: u64 = 1024 * 1024;
+    match bytes {
+        0..MIB => format!("{} KiB", grouped(bytes.div_ceil(1024))),
+        _ => format!("{} MiB", grouped(bytes.div_ceil(MIB))),
+    }
 }
 
 fn files(count: u64) -> String {

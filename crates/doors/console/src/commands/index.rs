@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use loggia_domain::{
     CodeIndex, IndexBuild, IndexControl, IndexError, IndexProgress, IndexState, IndexStatus, IndexStep,
+    WorkspaceId,
 };
+use loggia_engine::SearchError;
 
 use super::{Answer, sessions};
 use crate::door::Inner;
@@ -26,10 +28,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// Does something about the index of the workspace of the session in use. What takes long goes on behind the command.
 pub(super) async fn act(door: &Arc<Inner>, guest: &Guest, verb: IndexVerb, voice: Voice) {
     let index = match of(door, guest).await {
-        Ok(index) => index,
+        Ok((_, index)) => index,
         Err(refused) => return voice.end(Err(refused)).await,
     };
-    let control = |control, text: &str| Ok(steered(&*index, control, text));
     let answer = match verb {
         IndexVerb::Build | IndexVerb::Rebuild => {
             let how = if verb == IndexVerb::Build { IndexBuild::Refresh } else { IndexBuild::Rebuild };
@@ -54,19 +55,19 @@ pub(super) async fn act(door: &Arc<Inner>, guest: &Guest, verb: IndexVerb, voice
             index.opened().await;
             Ok(skipped(&*index))
         }
-        IndexVerb::Pause => control(IndexControl::Pause, "the build is held up"),
-        IndexVerb::Resume => control(IndexControl::Resume, "the build goes on"),
-        IndexVerb::Cancel => control(IndexControl::Cancel, "the build is cancelled"),
+        IndexVerb::Pause => Ok(steered(&*index, IndexControl::Pause)),
+        IndexVerb::Resume => Ok(steered(&*index, IndexControl::Resume)),
+        IndexVerb::Cancel => Ok(steered(&*index, IndexControl::Cancel)),
     };
     voice.end(answer).await;
 }
 
-/// The index of the workspace of the session in use.
-pub(super) async fn of(door: &Inner, guest: &Guest) -> Result<Arc<dyn CodeIndex>, Refused> {
-    let workspace = sessions::usual(door, guest).await?;
-    let workspace = door.parts.engine.workspace(workspace).await?;
-    (door.parts.index)(&workspace)
-        .ok_or_else(|| Refused::new(Status::Unavailable, "there is no code index here"))
+/// The workspace of the session in use, and its index.
+pub(super) async fn of(door: &Inner, guest: &Guest) -> Result<(WorkspaceId, Arc<dyn CodeIndex>), Refused> {
+    let id = sessions::usual(door, guest).await?;
+    let workspace = door.parts.engine.workspace(id).await?;
+    let index = (door.parts.index)(&workspace).ok_or(SearchError::NoIndex)?;
+    Ok((id, index))
 }
 
 /// Builds it, and tells each step that is looked at in time.
@@ -89,11 +90,16 @@ async fn build(index: &dyn CodeIndex, how: IndexBuild, voice: &Voice) -> Answer 
     Ok(shown(&status, index))
 }
 
-fn steered(index: &dyn CodeIndex, control: IndexControl, text: &str) -> Painted {
-    if index.status().state != IndexState::Building {
-        return Painted::of(Style::Aside, "no build is under way").line();
-    }
+/// Hands a wish on, whatever is under way: a pause holds for what comes, too, and must be taken back then.
+fn steered(index: &dyn CodeIndex, control: IndexControl) -> Painted {
+    let is_building = index.status().state == IndexState::Building;
     index.control(control);
+    let text = match (control, is_building) {
+        (IndexControl::Pause, _) => "builds are held up until `index resume`",
+        (IndexControl::Resume, _) => "builds go on",
+        (IndexControl::Cancel, true) => "the build is cancelled",
+        (IndexControl::Cancel, false) => return Painted::of(Style::Aside, "no build is under way").line(),
+    };
     Painted::new().plain(text).line()
 }
 
@@ -111,6 +117,12 @@ fn shown(status: &IndexStatus, index: &dyn CodeIndex) -> Painted {
         format!(": {files} files, {symbols} definitions, {chunks} pieces of text, {size} KiB on disk");
     let mut text = Painted::of(style, word).plain(counts).line();
     let details = index.details();
+    if details.is_paused && details.progress.is_none() {
+        text.append(Painted::of(Style::Warning, "  builds are held up until `index resume`").line());
+    }
+    if details.was_cancelled {
+        text.append(Painted::of(Style::Aside, "  the last build was cancelled").line());
+    }
     if let Some(progress) = details.progress {
         text.append(Painted::of(Style::Aside, format!("  {}", how_far(&progress))).line());
     }
@@ -163,6 +175,16 @@ fn how_far(progress: &IndexProgress) -> String {
         text.push_str(&format!(", {left:.0} s left"));
     }
     text
+}
+
+impl From<SearchError> for Refused {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Engine(error) => error.into(),
+            SearchError::Index(error) => error.into(),
+            SearchError::NoIndex => Self::new(Status::Unavailable, error),
+        }
+    }
 }
 
 impl From<IndexError> for Refused {

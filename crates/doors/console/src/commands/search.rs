@@ -25,16 +25,17 @@ const BRIEF: usize = 120;
 /// Words that are shorter are not marked: they stand everywhere.
 const SHORTEST: usize = 2;
 
-/// Looks for code in the workspace of the session in use, behind the command: an index that has nothing yet is waited for
-/// a little.
+/// Looks for code in the workspace of the session in use, as far as its policy lets files be read, behind the command: an
+/// index that has nothing yet is waited for a little.
 pub(super) async fn search(door: &Arc<Inner>, guest: &Guest, query: &str, voice: Voice) {
-    let index = match index::of(door, guest).await {
-        Ok(index) => index,
+    let (workspace, index) = match index::of(door, guest).await {
+        Ok(found) => found,
         Err(refused) => return voice.end(Err(refused)).await,
     };
-    let query = query.to_owned();
+    let (query, engine) = (query.to_owned(), door.parts.engine.clone());
     door.spawn(async move {
-        let found = index.search(CodeQuery::new(query.as_str(), QueryKind::Fused, FINDINGS)).await;
+        let wanted = CodeQuery::new(query.as_str(), QueryKind::Fused, FINDINGS);
+        let found = engine.search_code(workspace, wanted).await;
         let answer = found.map_err(Refused::from).map(|found| {
             let mut text = listed(&found, &query);
             if index.status().state == IndexState::Building {

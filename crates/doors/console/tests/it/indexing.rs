@@ -52,6 +52,18 @@ impl CodeIndex for Slow {
         if query.text == "nothing" {
             return ready(Ok(Vec::new()));
         }
+        if query.text == "key" {
+            let found = |path: &str| CodeFinding {
+                path: path.to_owned(),
+                start_line: 1,
+                end_line: 1,
+                symbol: None,
+                snippet: "key = ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned(),
+                score: 1.0,
+                definition: None,
+            };
+            return ready(Ok(vec![found(".env"), found("src/key.rs")]));
+        }
         let definition = Definition {
             kind: SymbolKind::Method,
             container: Some("List".to_owned()),
@@ -98,7 +110,12 @@ impl CodeIndex for Slow {
         };
         let is_building = *self.state.borrow() == IndexState::Building;
         let notes = vec!["it is old".to_owned()];
-        IndexDetails { progress: is_building.then_some(progress), skipped: 2, notes, vectors: None }
+        IndexDetails {
+            progress: is_building.then_some(progress),
+            skipped: 2,
+            notes,
+            ..IndexDetails::default()
+        }
     }
 
     fn skipped(&self, limit: usize) -> Vec<SkippedFile> {
@@ -131,7 +148,9 @@ async fn an_index_is_looked_at_and_dropped() {
              skipped` tells why\n[0]",
         ),
         ("index skipped", "big.bin  too large\n… 1 more\n[0]"),
-        ("index pause", "no build is under way\n[0]"),
+        ("index pause", "builds are held up until `index resume`\n[0]"),
+        ("index resume", "builds go on\n[0]"),
+        ("index cancel", "no build is under way\n[0]"),
         ("index drop", "the index is gone\n[0]"),
         (
             "index biuld",
@@ -141,7 +160,7 @@ async fn an_index_is_looked_at_and_dropped() {
     ] {
         assert_eq!(terminal.run(command).await, expected, "{command}");
     }
-    assert_eq!(*index.asked.lock().unwrap(), ["skipped 100", "forget"]);
+    assert_eq!(*index.asked.lock().unwrap(), ["skipped 100", "Pause", "Resume", "Cancel", "forget"]);
     let offered = terminal.client.complete("index pa", 8).await.unwrap();
     assert_eq!(offered[0].value, "pause");
 }
@@ -159,8 +178,8 @@ async fn a_build_goes_on_behind_its_command_and_tells_its_steps() {
         let ending = async {
             index.state.subscribe().wait_for(|state| *state == IndexState::Building).await.unwrap();
             assert!(other.run("index").await.contains("\n  indexing: words, 1 of 3 files, 2 s left\n"));
-            assert_eq!(other.run("index pause").await, "the build is held up\n[0]");
-            assert_eq!(other.run("index resume").await, "the build goes on\n[0]");
+            assert_eq!(other.run("index pause").await, "builds are held up until `index resume`\n[0]");
+            assert_eq!(other.run("index resume").await, "builds go on\n[0]");
             match end {
                 IndexState::Ready => drop(index.state.send_replace(IndexState::Ready)),
                 _ => assert_eq!(other.run("index cancel").await, "the build is cancelled\n[0]"),
@@ -198,6 +217,13 @@ async fn code_is_found_and_cannot_drive_the_terminal() {
     assert_eq!(*index.asked.lock().unwrap(), ["search sort a list Fused", "search nothing Fused"]);
     let coloured = house.mute(Options::new(ColorLevel::Indexed16)).await.run("search SORT").await;
     assert!(coloured.contains("fn \u{1b}[95msort\u{1b}[0m(&mut self)"), "{coloured:?}");
+}
+
+#[tokio::test]
+async fn what_the_policy_hides_is_not_found_and_secrets_are_masked() {
+    let house = House::with_index(Slow::new(IndexState::Ready)).await;
+    let terminal = house.terminal().await;
+    assert_eq!(terminal.run("search key").await, "src/key.rs:1\n     1 key = [masked: github token]\n[0]");
 }
 
 #[tokio::test]

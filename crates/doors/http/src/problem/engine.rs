@@ -9,7 +9,7 @@ use loggia_domain::{IndexError, StoreError, ToolError};
 use loggia_engine::policy::PolicyError;
 use loggia_engine::policy::files::PolicyFileError;
 use loggia_engine::trust::TrustError;
-use loggia_engine::{EngineError, IntentError, LookError};
+use loggia_engine::{EngineError, IntentError, LookError, SearchError};
 use loggia_protocol_agent_server::ProblemType;
 
 use crate::problem::Problem;
@@ -134,6 +134,19 @@ impl From<IndexError> for Problem {
             IndexError::BadQuery(_) => ProblemType::BadRequest,
         };
         Self::of(kind, error.to_string())
+    }
+}
+
+impl From<SearchError> for Problem {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Engine(error) => error.into(),
+            SearchError::Index(error) => error.into(),
+            SearchError::NoIndex => {
+                let detail = "there is no code index here that knows of names; search for the text";
+                Self::of(ProblemType::Conflict, detail)
+            }
+        }
     }
 }
 

@@ -1,15 +1,17 @@
-//! `GET …/search?q=&kind=` and `…/references?name=`: the index asked directly; without one, the text tool reads the files.
+//! `GET …/search?q=&kind=` and `…/references?name=`: the index, as the engine lets people search it; without one, the text
+//! tool reads the files.
 
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use loggia_domain::{
-    CodeFinding, CodeIndex, CodeQuery, CodeReference, JsonText, QueryKind, ReferenceQuery, SymbolKind,
+    CodeFinding, CodeQuery, CodeReference, IndexState, JsonText, QueryKind, ReferenceQuery, SymbolKind,
     TextMatch, WorkspaceId,
 };
+use loggia_engine::SearchError;
 use loggia_protocol_agent_server::{
-    self as wire, HitKind, ProblemType, Reference, ReferenceList, SearchHit, SearchResult,
+    self as wire, HitKind, Partial, ProblemType, Reference, ReferenceList, SearchHit, SearchResult,
 };
 use serde::Deserialize;
 
@@ -21,8 +23,8 @@ use crate::rest::{Answer, Shared};
 /// How many hits there are unless the client says otherwise.
 const HITS: usize = 20;
 
-/// How many it may ask for; the text tool shows no more either.
-const MAX_HITS: usize = 200;
+/// How many it may ask for.
+const MAX_HITS: usize = CodeQuery::MAX_LIMIT;
 
 /// How long a query may be: longer ones are no words to look for.
 const MAX_QUERY_BYTES: usize = 4096;
@@ -70,25 +72,17 @@ pub(crate) async fn search(
     let matching = matching(wanted.matching, kind.as_ref())?;
     let symbols = symbols(wanted.symbol_kind.as_deref())?;
     let paths = globs(wanted.path.as_deref());
-    let is_filtered = matching != TextMatch::Words || !symbols.is_empty() || !paths.is_empty();
     // How words are read means something to text only, so whoever says it means text.
     let kind = if matching == TextMatch::Words { kind } else { Some(HitKind::Text) };
     let limit = wanted.limit.map_or(HITS, |limit| limit.up_to(MAX_HITS));
-    let workspace = inner.parts.engine.workspace(id).await?;
-    let results = match ((inner.parts.index)(&workspace), kind) {
-        (Some(index), kind) => {
-            let query =
-                CodeQuery { matching, symbols, paths, ..CodeQuery::new(wanted.q, how(kind.as_ref()), limit) };
-            in_index(&*index, query, kind).await?
-        }
-        (None, _) if is_filtered => return Err(Problem::of(ProblemType::Conflict, NO_FILTERS)),
-        (None, None | Some(HitKind::Text)) => in_files(&inner, id, &wanted.q, limit).await?,
-        (None, Some(kind)) => {
-            let detail = format!("there is no code index here to look for a {kind} in; use the kind `text`");
-            return Err(Problem::of(ProblemType::Conflict, detail));
-        }
+    let query = CodeQuery { matching, symbols, paths, ..CodeQuery::new(wanted.q, how(kind.as_ref()), limit) };
+    let results: Vec<SearchHit> = match inner.parts.engine.search_code(id, query.clone()).await {
+        Ok(found) => found.into_iter().map(|finding| hit(finding, kind.as_ref())).collect(),
+        Err(SearchError::NoIndex) => without_index(&inner, id, &query, kind).await?,
+        Err(error) => return Err(error.into()),
     };
-    Ok(Json(SearchResult { results }))
+    let partial = partial(&inner, id, results.len() >= limit).await?;
+    Ok(Json(SearchResult { results, partial }))
 }
 
 pub(crate) async fn references(
@@ -101,13 +95,21 @@ pub(crate) async fn references(
         return Err(Problem::bad_request(format!("name: has 1 to {MAX_QUERY_BYTES} bytes")));
     }
     let limit = used.limit.map_or(HITS, |limit| limit.up_to(MAX_HITS));
+    let query = ReferenceQuery { name, limit, paths: globs(used.path.as_deref()) };
+    let found = inner.parts.engine.find_references(id, query).await?;
+    let partial = partial(&inner, id, found.len() >= limit).await?;
+    Ok(Json(ReferenceList { references: found.into_iter().map(reference).collect(), partial }))
+}
+
+/// Why an answer may not be the whole one: what the index lacks is told before what was not asked for.
+async fn partial(inner: &Inner, id: WorkspaceId, is_full: bool) -> Answer<Option<Partial>> {
     let workspace = inner.parts.engine.workspace(id).await?;
-    let Some(index) = (inner.parts.index)(&workspace) else {
-        let detail = "there is no code index here that knows where names are used; search for the text";
-        return Err(Problem::of(ProblemType::Conflict, detail));
-    };
-    let found = index.references(ReferenceQuery { name, limit, paths: globs(used.path.as_deref()) }).await?;
-    Ok(Json(ReferenceList { references: found.into_iter().take(limit).map(reference).collect() }))
+    let state = (inner.parts.index)(&workspace).map(|index| index.status().state);
+    Ok(match state {
+        Some(IndexState::Building) => Some(Partial::Building),
+        Some(IndexState::Stale | IndexState::Failed) => Some(Partial::Stale),
+        _ => is_full.then_some(Partial::Limit),
+    })
 }
 
 fn reference(found: CodeReference) -> Reference {
@@ -178,12 +180,6 @@ fn how(kind: Option<&HitKind>) -> QueryKind {
     }
 }
 
-async fn in_index(index: &dyn CodeIndex, query: CodeQuery, kind: Option<HitKind>) -> Answer<Vec<SearchHit>> {
-    let limit = query.limit;
-    let findings = index.search(query).await?;
-    Ok(findings.into_iter().take(limit).map(|finding| hit(finding, kind.as_ref())).collect())
-}
-
 fn hit(finding: CodeFinding, kind: Option<&HitKind>) -> SearchHit {
     let found_by = if finding.symbol.is_some() { HitKind::Symbol } else { HitKind::Text };
     let definition = finding.definition;
@@ -202,6 +198,25 @@ fn hit(finding: CodeFinding, kind: Option<&HitKind>) -> SearchHit {
             .map(|definition| definition.signature.clone())
             .filter(|text| !text.is_empty()),
         doc: definition.map(|definition| definition.doc).filter(|text| !text.is_empty()),
+    }
+}
+
+/// What can be found where there is no index: words in files.
+async fn without_index(
+    inner: &Inner,
+    id: WorkspaceId,
+    query: &CodeQuery,
+    kind: Option<HitKind>,
+) -> Answer<Vec<SearchHit>> {
+    if query.matching != TextMatch::Words || !query.symbols.is_empty() || !query.paths.is_empty() {
+        return Err(Problem::of(ProblemType::Conflict, NO_FILTERS));
+    }
+    match kind {
+        None | Some(HitKind::Text) => in_files(inner, id, &query.text, query.limit).await,
+        Some(kind) => {
+            let detail = format!("there is no code index here to look for a {kind} in; use the kind `text`");
+            Err(Problem::of(ProblemType::Conflict, detail))
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::door::Inner;
 use crate::from_wire::{
     Buffer, Greeting, Heard, answer, changed_paths, command_report, message, patch_report, prompt, update,
 };
+use crate::stream::changes::Changes;
 use crate::stream::disk;
 use crate::stream::socket::{End, Incoming, complaint};
 use crate::to_wire::{fault, invalid, refusal};
@@ -25,7 +26,7 @@ pub(super) struct Hearing<'a> {
     seat: &'a Seat,
     greeting: &'a Greeting,
     root: PathBuf,
-    index: Option<Arc<dyn CodeIndex>>,
+    changes: Option<Changes>,
     heard: &'a Mutex<Heard>,
     inner: &'a Inner,
     answers: mpsc::Sender<String>,
@@ -41,7 +42,8 @@ impl<'a> Hearing<'a> {
         inner: &'a Inner,
         answers: mpsc::Sender<String>,
     ) -> Self {
-        Self { seat, greeting, root, index, heard, inner, answers }
+        let changes = index.map(|index| Changes::new(index, &answers));
+        Self { seat, greeting, root, changes, heard, inner, answers }
     }
 
     /// Hears until the client has gone.
@@ -82,7 +84,10 @@ impl<'a> Hearing<'a> {
             ClientMessage::PatchApplyResult(result) => self.intend(patch_report(result)?).await,
             ClientMessage::CommandResult(result) => self.intend(command_report(result)?).await,
             ClientMessage::Cancel(cancel) => self.intend(Intent::Cancel { reason: cancel.reason }).await,
-            ClientMessage::FileChanges(changes) => self.files(changes).await,
+            ClientMessage::FileChanges(changes) => {
+                self.files(changes);
+                Ok(())
+            }
             ClientMessage::DialogResponse(_) | ClientMessage::WindowClosed(_) => {
                 Err(invalid("/type", "what is about this session: dialogs and windows are for `/v1/stream`"))
             }
@@ -120,19 +125,18 @@ impl<'a> Hearing<'a> {
         disk::differs(self.root.clone(), buffer).await
     }
 
-    /// Hands changed files to the index. Without one they are dropped, and counted.
-    async fn files(&self, changes: FileChanges) -> Result<(), ErrorBody> {
+    /// Hands changed files over to the index. Without one they are dropped, and counted.
+    fn files(&self, changes: FileChanges) {
         let metrics = &self.inner.metrics;
         let (paths, dropped) = changed_paths(changes);
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         metrics.file_changes_dropped.fetch_add(count(dropped), Ordering::Relaxed);
-        let Some(index) = &self.index else {
+        let Some(changes) = &self.changes else {
             metrics.file_changes_dropped.fetch_add(count(paths.len()), Ordering::Relaxed);
-            return Ok(());
+            return;
         };
         metrics.file_changes.fetch_add(count(paths.len()), Ordering::Relaxed);
-        let taken = index.changed(paths).await;
-        taken.map_err(|error| fault(ErrorCode::RetrievalFailed, error.to_string(), None, true))
+        changes.hand_over(self.inner, paths);
     }
 }
 

@@ -45,6 +45,11 @@ impl Streams {
         &self.presence
     }
 
+    /// Does something for a stream that may outlive it; its end is waited for as theirs is.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.open.spawn(work);
+    }
+
     pub(super) async fn ended(&self) {
         self.open.close();
         self.open.wait().await;

@@ -85,7 +85,12 @@ impl CodeIndex for Fake {
             seconds_left: Some(0.5),
             is_paused: true,
         };
-        IndexDetails { progress: Some(progress), skipped: 2, notes: vec!["a note".to_owned()], vectors: None }
+        IndexDetails {
+            progress: Some(progress),
+            skipped: 2,
+            notes: vec!["a note".to_owned()],
+            ..IndexDetails::default()
+        }
     }
 
     fn skipped(&self, limit: usize) -> Vec<SkippedFile> {
@@ -143,6 +148,94 @@ async fn a_search_shows_nothing_the_policy_hides() {
     let files: Vec<_> =
         found["results"].as_array().unwrap().iter().map(|hit| hit["file_path"].clone()).collect();
     assert_eq!(files, [json!("a")]);
+}
+
+/// An index that knows of files that are nobody's business, and finds those first.
+struct Leaky;
+
+/// What it finds, in its order.
+const LEAKS: [&str; 6] = [".env", "id_rsa", "hidden/a", "hidden/b", "hidden/c", "src/main.rs"];
+
+/// What stands in each of them, and is secret also where the file may be read.
+const KEY: &str = "orchard-gate-key";
+
+impl CodeIndex for Leaky {
+    fn status(&self) -> IndexStatus {
+        IndexStatus { state: IndexState::Ready, ..Fake { asked: Mutex::default() }.status() }
+    }
+
+    fn search(&self, query: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>> {
+        let text = format!("let needle = \"{KEY}\";");
+        let finding = |path: &&str| CodeFinding {
+            path: (*path).to_owned(),
+            start_line: 1,
+            end_line: 1,
+            symbol: Some("needle".to_owned()),
+            snippet: text.clone(),
+            score: 1.0,
+            definition: Some(Definition {
+                kind: SymbolKind::Variable,
+                container: None,
+                signature: text.clone(),
+                doc: format!("It is {KEY}."),
+            }),
+        };
+        Box::pin(std::future::ready(Ok(LEAKS.iter().take(query.limit).map(finding).collect())))
+    }
+
+    fn references(&self, query: ReferenceQuery) -> BoxFuture<'_, Result<Vec<CodeReference>, IndexError>> {
+        let used = |path: &&str| CodeReference {
+            path: (*path).to_owned(),
+            line: 1,
+            kind: ReferenceKind::Value,
+            text: format!("open(needle, \"{KEY}\")"),
+        };
+        Box::pin(std::future::ready(Ok(LEAKS.iter().take(query.limit).map(used).collect())))
+    }
+
+    fn changed(&self, _: Vec<String>) -> BoxFuture<'_, Result<(), IndexError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn build(&self, _: IndexBuild) -> BoxFuture<'_, Result<IndexStatus, IndexError>> {
+        Box::pin(std::future::ready(Ok(self.status())))
+    }
+}
+
+#[tokio::test]
+async fn of_what_an_index_finds_only_what_the_policy_lets_be_read_is_told_and_without_secrets() {
+    let house = Builder::new().world(|world| world.secret(KEY)).index(Arc::new(Leaky)).start("").await;
+    let policy = r#"{"revision":0,"preset":"ask","rules":[{"decision":"deny","path":"hidden/**"}]}"#;
+    house.ask("PUT", &house.workspace_path("/policy"), policy).await.ok(200);
+    let read = house.token("read").await;
+    // Files that are denied come first and would fill every one of these answers.
+    let paths = [
+        "/search?q=needle&limit=1",
+        "/search?q=needle&match=phrase&limit=2",
+        "/search?q=needle&match=regex",
+        "/search?q=needle&kind=symbol&limit=1",
+        "/search?q=needle&kind=vector&limit=1",
+        "/references?name=needle&limit=1",
+    ];
+    for path in paths {
+        let answer = house.ask_as(Some(&read), "GET", &house.workspace_path(path), "").await.ok(200);
+        let found = answer.json();
+        let found = found["results"].as_array().or(found["references"].as_array()).unwrap();
+        let files: Vec<_> = found.iter().map(|found| &found["file_path"]).collect();
+        assert_eq!(files, ["src/main.rs"], "{path}");
+        assert!(!answer.body.contains(KEY), "{path}: {}", answer.body);
+        assert!(answer.body.contains("[masked: known secret]"), "{path}: {}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn lines_that_are_read_without_an_index_are_masked_too() {
+    let house = Builder::new()
+        .world(|world| world.secret(KEY).file("notes.txt", format!("the needle is {KEY}\n")))
+        .start("")
+        .await;
+    let found = house.get(&house.workspace_path("/search?q=needle")).await.ok(200).json();
+    assert_eq!(found["results"][0]["snippet"], "the needle is [masked: known secret]");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use loggia_domain::{
 };
 use loggia_http::Timing;
 use serde_json::json;
+use tokio::sync::{mpsc, watch};
 
 use crate::stream_support::{calls, says, world, world_with};
 
@@ -275,6 +276,60 @@ async fn an_index_is_named_asked_and_told_what_changed() {
     client.until_done().await;
     assert_eq!(*index.changed.lock().unwrap(), ["src/new.rs", "src/old.rs"]);
     insta::assert_snapshot!(client.text());
+}
+
+/// An index that is too busy to take changes in, until somebody lets it.
+struct Busy {
+    told: mpsc::UnboundedSender<Vec<String>>,
+    is_free: watch::Sender<bool>,
+}
+
+impl CodeIndex for Busy {
+    fn status(&self) -> IndexStatus {
+        OneFinding::default().status()
+    }
+
+    fn search(&self, _: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn changed(&self, paths: Vec<String>) -> BoxFuture<'_, Result<(), IndexError>> {
+        self.told.send(paths).unwrap();
+        Box::pin(async {
+            self.is_free.subscribe().wait_for(|is_free| *is_free).await.unwrap();
+            Err(IndexError::Unavailable("it is damaged".to_owned()))
+        })
+    }
+
+    fn build(&self, _: IndexBuild) -> BoxFuture<'_, Result<IndexStatus, IndexError>> {
+        Box::pin(async { Ok(self.status()) })
+    }
+}
+
+#[tokio::test]
+async fn an_editor_is_heard_while_the_index_is_busy_with_its_changes() {
+    let (told, mut heard) = mpsc::unbounded_channel();
+    let index = Arc::new(Busy { told, is_free: watch::Sender::new(false) });
+    let script = calls("write_file", "{ path = \"a.txt\", content = \"new\" }");
+    let world =
+        world_with(&[], &script, Timing::default(), Some(Arc::clone(&index) as Arc<dyn CodeIndex>)).await;
+    let session = world.open(Preset::Ask).await;
+    let mut client = world.join(session, "editor", &[]).await;
+    let change = |path: &str| json!({"type": "client.file_changes", "changes": [{"type": "modified", "file_path": path}]});
+    client.prompt("go").await;
+    let asked = client.until("tool.request_approval").await;
+    client.say(change("a.rs")).await;
+    assert_eq!(heard.recv().await.unwrap(), ["a.rs"]);
+    for path in ["c.rs", "b.rs", "c.rs"] {
+        client.say(change(path)).await;
+    }
+    client.approve(&asked["request_id"]).await;
+    client.until_done().await;
+    assert!(heard.try_recv().is_err(), "what comes meanwhile waits together");
+    index.is_free.send_replace(true);
+    let error = client.until("server.error").await;
+    assert_eq!(error["error"]["code"], "RETRIEVAL_FAILED", "{error}");
+    assert_eq!(heard.recv().await.unwrap(), ["b.rs", "c.rs"]);
 }
 
 #[tokio::test]

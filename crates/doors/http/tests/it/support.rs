@@ -86,9 +86,13 @@ impl Builder {
     }
 
     pub(crate) async fn start(self, script: &str) -> House {
-        let world = self.world.start(script).await;
-        let stop = CancellationToken::new();
         let index = self.index;
+        let world = match &index {
+            Some(index) => self.world.index(Arc::clone(index)),
+            None => self.world,
+        };
+        let world = world.start(script).await;
+        let stop = CancellationToken::new();
         let parts = Parts {
             engine: world.engine.clone(),
             models: Arc::clone(&world.catalogue),

@@ -1,12 +1,14 @@
 //! The place of one workspace's index: closed, or open and perhaps kept fresh.
 //!
-//! Fills [`CodeIndex`] for everybody, so that nobody needs to know whether it is open. What always holds: the lock is held
-//! for a few lines, and never while an index is opened for the first time by an asynchronous caller.
+//! Fills [`CodeIndex`] for everybody, so that nobody needs to know whether it is open. What always holds: one at a time opens
+//! it, closes it or takes it off the disk, and whoever wants it meanwhile waits for that; it counts as closed only when its
+//! directory is free; nobody waits for that who only asks how it is.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use loggia_domain::{
     BoxFuture, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, CodeReference, IndexBuild, IndexControl,
@@ -16,13 +18,14 @@ use loggia_index::{FileIndex, IndexSettings, Watch};
 use loggia_tree::{HardLinkRule, Root, RootSettings};
 use tokio::sync::watch;
 
+use super::place::Place;
 use super::{Habits, Inner};
 
 /// How long whoever asks waits for an index that has nothing yet. A small workspace is indexed within it; for a large one
 /// the answer comes without.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
-/// How long an index that is to be dropped may still be searched by others.
+/// How long an index that is to be closed may still be searched by others.
 const LAST_SEARCHES: Duration = Duration::from_secs(2);
 
 /// How often it is looked whether those searches are over.
@@ -34,15 +37,10 @@ pub(super) struct Slot {
     root: PathBuf,
     habits: Habits,
     home: Weak<Inner>,
-    state: Mutex<State>,
-    last_use: AtomicU64,
-}
-
-#[derive(Default)]
-struct State {
-    open: Option<Open>,
+    place: Place<Open>,
     /// Why it could not be opened last.
-    failure: Option<String>,
+    failure: Mutex<Option<String>>,
+    last_use: AtomicU64,
 }
 
 struct Open {
@@ -58,67 +56,90 @@ enum Fresh {
     Yes { first: watch::Receiver<bool>, watch: Option<Watch>, note: Option<String> },
 }
 
+impl Open {
+    /// Closes it once nobody searches it any more, and blocks until what waits is written and its directory is free. One
+    /// that is searched for longer comes back.
+    fn close(self, patience: Duration) -> Result<(), Self> {
+        let Self { mut index, fresh } = self;
+        drop(fresh);
+        let until = Instant::now() + patience;
+        loop {
+            // Each time: a build may have begun since.
+            index.control(IndexControl::Cancel);
+            // Whoever has the last of it closes it, so that has to be us.
+            index = match Arc::try_unwrap(index) {
+                Ok(index) => {
+                    drop(index);
+                    return Ok(());
+                }
+                Err(index) if Instant::now() >= until => return Err(Self { index, fresh: Fresh::No }),
+                Err(index) => index,
+            };
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+}
+
 impl Slot {
     pub(super) fn new(directory: PathBuf, root: PathBuf, habits: Habits, home: Weak<Inner>) -> Arc<Self> {
-        Arc::new(Self { directory, root, habits, home, state: Mutex::default(), last_use: AtomicU64::new(0) })
+        let (place, failure, last_use) = (Place::new(), Mutex::default(), AtomicU64::new(0));
+        Arc::new(Self { directory, root, habits, home, place, failure, last_use })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn failure(&self) -> MutexGuard<'_, Option<String>> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn is_open(&self) -> bool {
-        self.state().open.is_some()
+        self.place.look(|open| open.is_some())
     }
 
     pub(super) fn last_use(&self) -> u64 {
         self.last_use.load(Ordering::Relaxed)
     }
 
-    /// Closes it, whoever still searches. Blocks until what waits is written.
+    /// Closes it for good. Blocks until what waits is written, unless somebody still searches: then it is written when
+    /// they have found.
     pub(super) fn close(&self) {
-        let open = self.state().open.take();
-        drop(open);
+        let open = self.place.hold().content.take();
+        let _ = open.map(|open| open.close(Duration::ZERO));
     }
 
-    /// Closes it unless somebody searches right now.
-    pub(super) fn close_if_idle(&self) {
-        let open = {
-            let mut state = self.state();
-            let is_idle = state.open.as_ref().is_some_and(|open| Arc::strong_count(&open.index) == 1);
-            if is_idle { state.open.take() } else { None }
-        };
-        drop(open);
+    /// Closes it unless somebody searches right now, and says whether it is closed. Blocks like [`Slot::close`].
+    pub(super) fn close_if_idle(&self) -> bool {
+        let is_idle = |open: &Open| Arc::strong_count(&open.index) == 1;
+        let Some(mut hold) = self.place.hold_if(is_idle) else { return !self.is_open() };
+        hold.content = hold.content.take().and_then(|open| open.close(LAST_SEARCHES).err());
+        hold.content.is_none()
     }
 
     /// The index, if it is open.
-    fn opened_index(&self) -> Option<Arc<FileIndex>> {
-        self.state().open.as_ref().map(|open| Arc::clone(&open.index))
+    pub(super) fn opened_index(&self) -> Option<Arc<FileIndex>> {
+        self.place.look(|open| open.map(|open| Arc::clone(&open.index)))
     }
 
     /// Opens it, unless it is. Blocks.
     fn open_now(&self) -> Result<Arc<FileIndex>, IndexError> {
-        let mut state = self.state();
-        if let Some(open) = &state.open {
+        if let Some(index) = self.opened_index() {
+            return Ok(index);
+        }
+        let mut hold = self.place.hold();
+        if let Some(open) = &hold.content {
             return Ok(Arc::clone(&open.index));
         }
-        match self.open_file() {
-            Ok(index) => {
-                let index = Arc::new(index);
-                *state =
-                    State { open: Some(Open { index: Arc::clone(&index), fresh: Fresh::No }), failure: None };
-                // Here, where it cannot be missed: whoever asked may not wait any more.
-                self.habits.embedder.iter().for_each(|embedder| embedder.serve(&index));
-                Ok(index)
-            }
-            Err(reason) => {
-                state.failure = Some(reason.clone());
-                Err(IndexError::Unavailable(reason))
-            }
-        }
+        let opened = self.open_file();
+        *self.failure() = opened.as_ref().err().cloned();
+        let index = Arc::new(opened.map_err(IndexError::Unavailable)?);
+        hold.content = Some(Open { index: Arc::clone(&index), fresh: Fresh::No });
+        // Here, where it cannot be missed: whoever asked may not wait any more.
+        self.habits.embedder.iter().for_each(|embedder| embedder.serve(&index));
+        Ok(index)
     }
 
     fn open_file(&self) -> Result<FileIndex, String> {
+        if let Err(error) = remove(&self.aside()) {
+            tracing::warn!(%error, "what is left of an index that was dropped stays on the disk");
+        }
         let settings = RootSettings { hard_links: HardLinkRule::Refuse, home: None };
         let root = Root::open(&self.root, settings).map_err(|error| error.to_string())?;
         let settings = IndexSettings {
@@ -169,14 +190,20 @@ impl Slot {
 
     /// Begins to hear of changes and looks at the files once; only the first call does.
     fn keep_fresh(self: &Arc<Self>, index: &Arc<FileIndex>) -> watch::Receiver<bool> {
-        let mut state = self.state();
-        let Some(open) = state.open.as_mut() else { return watch::channel(true).1 };
-        if let Fresh::Yes { first, .. } = &open.fresh {
-            return first.clone();
-        }
-        let (over, first) = watch::channel(false);
-        open.fresh = Fresh::Yes { first: first.clone(), watch: None, note: None };
-        drop(state);
+        let begun = self.place.look(|open| match open.map(|open| &mut open.fresh) {
+            // It is being closed.
+            None => Err(watch::channel(true).1),
+            Some(Fresh::Yes { first, .. }) => Err(first.clone()),
+            Some(fresh @ Fresh::No) => {
+                let (over, first) = watch::channel(false);
+                *fresh = Fresh::Yes { first: first.clone(), watch: None, note: None };
+                Ok((over, first))
+            }
+        });
+        let (over, first) = match begun {
+            Ok(begun) => begun,
+            Err(first) => return first,
+        };
         let (slot, index) = (Arc::downgrade(self), Arc::clone(index));
         tokio::spawn(async move {
             let watched = {
@@ -209,25 +236,22 @@ impl Slot {
 
     /// Keeps the watch as long as the index is open.
     fn watched(&self, watched: Result<Watch, loggia_index::WatchError>) {
-        let unwanted = {
-            let mut state = self.state();
-            match (state.open.as_mut().map(|open| &mut open.fresh), watched) {
-                (Some(Fresh::Yes { watch, .. }), Ok(new)) => watch.replace(new),
-                (Some(Fresh::Yes { note, .. }), Err(error)) => {
-                    tracing::warn!(root = %self.root.display(), %error, "the index is not kept fresh by itself");
-                    *note = Some(format!("{error}; `loggia index build` brings it up to date"));
-                    None
-                }
-                (_, Ok(new)) => Some(new),
-                (_, Err(_)) => None,
+        let unwanted = self.place.look(|open| match (open.map(|open| &mut open.fresh), watched) {
+            (Some(Fresh::Yes { watch, .. }), Ok(new)) => watch.replace(new),
+            (Some(Fresh::Yes { note, .. }), Err(error)) => {
+                tracing::warn!(root = %self.root.display(), %error, "the index is not kept fresh by itself");
+                *note = Some(format!("{error}; `loggia index build` brings it up to date"));
+                None
             }
-        };
+            (_, Ok(new)) => Some(new),
+            (_, Err(_)) => None,
+        });
         drop(unwanted);
     }
 
     /// How it is without being opened.
     fn closed(&self) -> IndexStatus {
-        let last_error = self.state().failure.clone();
+        let last_error = self.failure().clone();
         let state = match (&last_error, self.directory.is_dir()) {
             (Some(_), _) => IndexState::Failed,
             (None, true) => IndexState::Stale,
@@ -238,28 +262,43 @@ impl Slot {
 
     /// Closes it and takes it off the disk.
     async fn take_away(self: Arc<Self>) -> Result<(), IndexError> {
-        let open = self.state().open.take();
-        let directory = self.directory.clone();
-        let removing = tokio::task::spawn_blocking(move || {
-            if let Some(Open { index, fresh }) = open {
-                drop(fresh);
-                index.control(IndexControl::Cancel);
-                let until = std::time::Instant::now() + LAST_SEARCHES;
-                while Arc::strong_count(&index) > 1 {
-                    if std::time::Instant::now() > until {
-                        return Err("others are searching it".to_owned());
-                    }
-                    std::thread::sleep(LOOK_AGAIN);
-                }
-                drop(index);
-            }
-            match std::fs::remove_dir_all(&directory) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.to_string()),
-                _ => Ok(()),
-            }
-        });
+        let removing = tokio::task::spawn_blocking(move || self.remove_now());
         let removed = removing.await.unwrap_or_else(|error| Err(error.to_string()));
         removed.map_err(|why| IndexError::Unavailable(format!("it cannot be dropped: {why}")))
+    }
+
+    /// The same at once. Blocks. Whoever wants it meanwhile waits, and then begins with nothing.
+    fn remove_now(&self) -> Result<(), String> {
+        let mut hold = self.place.hold();
+        hold.content = hold.content.take().and_then(|open| open.close(LAST_SEARCHES).err());
+        if hold.content.is_some() {
+            return Err("others are searching it".to_owned());
+        }
+        self.remove_directory().map_err(|error| error.to_string())
+    }
+
+    /// Removes its directory. It has another name while that is done, so that what a crash leaves is no index.
+    fn remove_directory(&self) -> io::Result<()> {
+        let aside = self.aside();
+        remove(&aside)?;
+        match std::fs::rename(&self.directory, &aside) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => remove(&aside),
+        }
+    }
+
+    /// What its directory is called while it is removed.
+    fn aside(&self) -> PathBuf {
+        self.directory.with_extension("dropped")
+    }
+}
+
+/// Removes a directory, if it is there.
+fn remove(directory: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -338,17 +377,16 @@ impl CodeIndex for Handle {
     }
 
     fn details(&self) -> IndexDetails {
-        let (index, note) = {
-            let state = self.0.state();
-            let open = state.open.as_ref();
-            let note = open.and_then(|open| match &open.fresh {
-                Fresh::Yes { note, .. } => note.clone(),
-                Fresh::No => None,
-            });
-            (open.map(|open| Arc::clone(&open.index)), note)
+        let note = |open: &Open| match &open.fresh {
+            Fresh::Yes { note, .. } => note.clone(),
+            Fresh::No => None,
         };
-        let mut details = index.map_or_else(IndexDetails::default, |index| index.details());
-        details.notes.extend(note);
+        let open = self.0.place.look(|open| open.map(|open| (Arc::clone(&open.index), note(open))));
+        let mut details = IndexDetails::default();
+        if let Some((index, note)) = open {
+            details = index.details();
+            details.notes.extend(note);
+        }
         if let Some(embedder) = &self.0.habits.embedder {
             // It is set up, though it may be away.
             details.vectors.get_or_insert(0);

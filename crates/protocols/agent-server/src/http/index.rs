@@ -42,9 +42,12 @@ pub struct IndexStatus {
     /// Seconds to the end of the step at that rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_left: Option<f64>,
-    /// Whether the running build is held up.
+    /// Whether builds, and the making of vectors, are held up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
+    /// Whether the last build was ended before its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelled: Option<bool>,
     /// How many files are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<u64>,

@@ -10,6 +10,9 @@ use crate::words::open_words;
 pub struct SearchResult {
     /// The hits.
     pub results: Vec<SearchHit>,
+    /// Whether there may be more, in the files or beyond the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Partial>,
 }
 
 /// A place in the code.
@@ -61,6 +64,21 @@ open_words! {
 pub struct ReferenceList {
     /// The places.
     pub references: Vec<Reference>,
+    /// Whether there may be more, in the files or beyond the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Partial>,
+}
+
+open_words! {
+    /// Why an answer may not be the whole one.
+    pub enum Partial {
+        /// There are as many as were asked for.
+        Limit = "limit",
+        /// The index is being built.
+        Building = "building",
+        /// The index is not up to date, or not finished.
+        Stale = "stale",
+    }
 }
 
 /// A place where a name is used.
