@@ -83,7 +83,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row {
         code: ExitCode::Cancelled,
         number: 7,
-        meaning: "Cancelled: by Ctrl-C or by another client, a turn as well as a build of the code index. `loggia index watch` always ends so. What `loggia ext run` began goes on.",
+        meaning: "Cancelled: by Ctrl-C or by another client, a turn as well as a build of the code index or `loggia index pull`. `loggia index watch` always ends so. What `loggia ext run` began goes on.",
     },
     Row {
         code: ExitCode::Model,

@@ -5,7 +5,7 @@ mod show;
 
 use loggia_client::Client;
 use loggia_protocol_agent_server::{
-    HitKind, IndexState, Partial, ReferenceList, SearchResult, TextMatch, WorkspaceId,
+    HitKind, IndexState, PartialAnswer, ReferenceList, SearchResult, TextMatch, WorkspaceId,
 };
 
 use super::index::{Built, IndexOf, build_missing, cancelled_by_others};
@@ -109,12 +109,12 @@ impl Found {
             Self::Uses(found) => found.partial.as_ref(),
         };
         Some(match partial? {
-            Partial::Limit => "There may be more; `-n` shows up to 1,000.",
-            Partial::Building => "The index is being built; there may be more.",
-            Partial::Stale => {
+            PartialAnswer::Limit => "There may be more; `-n` shows up to 1,000.",
+            PartialAnswer::Building => "The index is being built; there may be more.",
+            PartialAnswer::Stale => {
                 "The index is not up to date; `loggia index build` brings it there, `loggia index` tells more."
             }
-            Partial::Other(_) => "There may be more.",
+            PartialAnswer::Other(_) => "There may be more.",
         })
     }
 }

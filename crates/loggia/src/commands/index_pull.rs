@@ -53,7 +53,10 @@ pub(crate) fn run(
         }
     });
     // What pip had fetched is taken away again.
-    let Some(pulled) = pulled else { return Ok(ExitCode::Unfinished) };
+    let Some(pulled) = pulled else {
+        errors::note("cancelled; what pip had fetched is gone again");
+        return Ok(ExitCode::Cancelled);
+    };
     let fetched = pulled? == Pulled::Fetched;
     let mut printer = Printer::new();
     if arguments.json {

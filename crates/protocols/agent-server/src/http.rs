@@ -53,7 +53,9 @@ pub use policy::{
     PolicyLimits, PolicyPreset, PolicyRule, RiskLevel, Sandbox,
 };
 pub use problem::{FieldProblem, Problem, ProblemType};
-pub use search::{HitKind, Reference, ReferenceKind, ReferenceList, SearchHit, SearchResult, TextMatch};
+pub use search::{
+    HitKind, PartialAnswer, Reference, ReferenceKind, ReferenceList, SearchHit, SearchResult, TextMatch,
+};
 pub use session::{
     Budget, CreateSessionParams, Event, EventPage, ForkSessionParams, RenameSessionParams, Session,
     SessionModel, SessionPage, SessionStatus, UndoParams, UndoResult,

@@ -11,7 +11,7 @@ use loggia_domain::{
 };
 use loggia_engine::SearchError;
 use loggia_protocol_agent_server::{
-    self as wire, HitKind, Partial, ProblemType, Reference, ReferenceList, SearchHit, SearchResult,
+    self as wire, HitKind, PartialAnswer, ProblemType, Reference, ReferenceList, SearchHit, SearchResult,
 };
 use serde::Deserialize;
 
@@ -102,13 +102,13 @@ pub(crate) async fn references(
 }
 
 /// Why an answer may not be the whole one: what the index lacks is told before what was not asked for.
-async fn partial(inner: &Inner, id: WorkspaceId, is_full: bool) -> Answer<Option<Partial>> {
+async fn partial(inner: &Inner, id: WorkspaceId, is_full: bool) -> Answer<Option<PartialAnswer>> {
     let workspace = inner.parts.engine.workspace(id).await?;
     let state = (inner.parts.index)(&workspace).map(|index| index.status().state);
     Ok(match state {
-        Some(IndexState::Building) => Some(Partial::Building),
-        Some(IndexState::Stale | IndexState::Failed) => Some(Partial::Stale),
-        _ => is_full.then_some(Partial::Limit),
+        Some(IndexState::Building) => Some(PartialAnswer::Building),
+        Some(IndexState::Stale | IndexState::Failed) => Some(PartialAnswer::Stale),
+        _ => is_full.then_some(PartialAnswer::Limit),
     })
 }
 

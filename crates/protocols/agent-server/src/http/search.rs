@@ -12,7 +12,7 @@ pub struct SearchResult {
     pub results: Vec<SearchHit>,
     /// Whether there may be more, in the files or beyond the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partial: Option<Partial>,
+    pub partial: Option<PartialAnswer>,
 }
 
 /// A place in the code.
@@ -66,12 +66,12 @@ pub struct ReferenceList {
     pub references: Vec<Reference>,
     /// Whether there may be more, in the files or beyond the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partial: Option<Partial>,
+    pub partial: Option<PartialAnswer>,
 }
 
 open_words! {
     /// Why an answer may not be the whole one.
-    pub enum Partial {
+    pub enum PartialAnswer {
         /// There are as many as were asked for.
         Limit = "limit",
         /// The index is being built.
