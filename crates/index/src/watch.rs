@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use loggia_domain::IndexBuild;
 use loggia_tree::{Kind, TreePath};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::oneshot;
 
 use crate::control::lock;
 use crate::index::FileIndex;
@@ -56,7 +57,26 @@ pub struct Watch {
 
 enum Message {
     Event(notify::Result<Event>),
+    /// Somebody does not want to wait until it is quiet.
+    Ask(oneshot::Sender<Taken>),
     Stop,
+}
+
+/// Tells when what was heard before can be searched.
+type Taken = oneshot::Receiver<()>;
+
+impl Watch {
+    /// Waits until what has been heard so far can be searched: whoever changed a file and then looks for it finds it.
+    pub fn caught_up(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (answer, answered) = oneshot::channel();
+        // Where nobody hears any more, there is nothing to wait for.
+        let _ = self.messages.send(Message::Ask(answer));
+        async move {
+            if let Ok(taken) = answered.await {
+                let _ = taken.await;
+            }
+        }
+    }
 }
 
 impl FileIndex {
@@ -76,7 +96,7 @@ impl FileIndex {
         let root = ears.cover(&TreePath::root())?;
         ears.told(root);
         ears.cover_git();
-        let (answer, _) = tokio::sync::oneshot::channel();
+        let (answer, _) = oneshot::channel();
         self.shared.inbox.build(IndexBuild::Refresh, answer);
         let thread =
             std::thread::Builder::new().name("index-watch".to_owned()).spawn(move || ears.run(&incoming));
@@ -112,6 +132,7 @@ struct Deaf {
 struct Heard {
     paths: BTreeSet<String>,
     is_lost: bool,
+    asked: Vec<oneshot::Sender<Taken>>,
 }
 
 impl Ears {
@@ -124,9 +145,14 @@ impl Ears {
                 match next {
                     Some(Message::Stop) => return,
                     Some(Message::Event(event)) => self.take(event, &mut heard),
+                    Some(Message::Ask(answer)) => heard.asked.push(answer),
                     None => break,
                 }
-                let patience = QUIET.min(LONGEST.saturating_sub(began.elapsed()));
+                let patience = match heard.asked.is_empty() {
+                    true => QUIET.min(LONGEST.saturating_sub(began.elapsed())),
+                    // Only what is here already.
+                    false => Duration::ZERO,
+                };
                 next = match incoming.recv_timeout(patience) {
                     Ok(message) => Some(message),
                     Err(RecvTimeoutError::Timeout) => None,
@@ -182,9 +208,16 @@ impl Ears {
         if heard.is_lost {
             self.shared.inbox.look_again();
         }
+        let mut asked = heard.asked.into_iter();
         if !heard.paths.is_empty() {
-            // Nobody waits for these.
-            drop(self.shared.inbox.changed(heard.paths.into_iter().collect()));
+            let taken = self.shared.inbox.changed(heard.paths.into_iter().collect());
+            // Of several who ask, the first waits for these, and the others for what comes after them.
+            if let Some(first) = asked.next() {
+                let _ = first.send(taken);
+            }
+        }
+        for other in asked {
+            let _ = other.send(self.shared.inbox.changed(Vec::new()));
         }
     }
 

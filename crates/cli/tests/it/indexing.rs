@@ -1,5 +1,6 @@
 //! The code index: built, steered, watched, dropped and searched.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use loggia_cli::{
@@ -20,12 +21,19 @@ use crate::screen::{FILES, Screen, Setting, TERMINAL};
 /// An index whose builds end when somebody says so.
 struct Slow {
     state: watch::Sender<IndexState>,
+    before: IndexState,
+    was_cancelled: AtomicBool,
     asked: Mutex<Vec<String>>,
 }
 
 impl Slow {
     fn new(state: IndexState) -> Arc<Self> {
-        Arc::new(Self { state: watch::Sender::new(state), asked: Mutex::default() })
+        Arc::new(Self {
+            state: watch::Sender::new(state),
+            before: state,
+            was_cancelled: AtomicBool::new(false),
+            asked: Mutex::default(),
+        })
     }
 
     fn note(&self, what: String) {
@@ -89,7 +97,12 @@ impl CodeIndex for Slow {
             is_paused: false,
         };
         let is_building = *self.state.borrow() == IndexState::Building;
-        IndexDetails { progress: is_building.then_some(progress), skipped: 2, ..IndexDetails::default() }
+        IndexDetails {
+            progress: is_building.then_some(progress),
+            skipped: 2,
+            was_cancelled: !is_building && self.was_cancelled.load(Ordering::Relaxed),
+            ..IndexDetails::default()
+        }
     }
 
     fn skipped(&self, _: usize) -> Vec<SkippedFile> {
@@ -100,7 +113,10 @@ impl CodeIndex for Slow {
         self.note(format!("{control:?}"));
         let is_building = *self.state.borrow() == IndexState::Building;
         if control == IndexControl::Cancel && is_building {
-            self.state.send_replace(IndexState::Empty);
+            self.was_cancelled.store(true, Ordering::Relaxed);
+            // What was there before stays, and is not what it would be.
+            let left = if self.before == IndexState::Ready { IndexState::Stale } else { IndexState::Empty };
+            self.state.send_replace(left);
         }
     }
 
@@ -193,7 +209,12 @@ async fn an_interrupt_cancels_the_build_also_that_of_a_search() {
 
 #[tokio::test]
 async fn a_build_that_somebody_else_cancels_says_so() {
-    let index = Slow::new(IndexState::Empty);
+    cancelled_by_somebody_else(IndexState::Empty).await;
+    cancelled_by_somebody_else(IndexState::Ready).await;
+}
+
+async fn cancelled_by_somebody_else(before: IndexState) {
+    let index = Slow::new(before);
     let house = House::with_index(Arc::clone(&index) as _).await;
     let (screen, mut terminal) = Screen::new(TERMINAL);
     let (_, mut other) = Screen::new(FILES);
@@ -221,11 +242,13 @@ async fn where_nothing_is_built_there_is_nothing_to_steer() {
     for how in steers {
         loggia_cli::index_steer(&house.client, of(&house), how, &mut terminal).await.unwrap();
     }
+    let steered = "Builds and the making of vectors are held up; `loggia index resume` lets them go on.\n\
+                   Builds and the making of vectors go on.\n";
     assert_eq!(
         screen.out(),
-        "No build is under way.\nNo build is under way.\nNo build is under way.\n\
-         The build is held up; `loggia index resume` lets it go on.\nThe build goes on.\n\
-         The build is cancelled; what was there before stays.\n"
+        format!(
+            "{steered}No build is under way.\n{steered}The build is cancelled; what was there before stays.\n"
+        )
     );
     assert_eq!(index.asked(), ["Pause", "Resume", "Cancel", "Pause", "Resume", "Cancel"]);
 }

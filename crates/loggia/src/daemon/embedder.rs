@@ -87,6 +87,19 @@ impl EmbedderSource {
         });
     }
 
+    /// Waits until it was looked for, and an index has it if it is there.
+    pub(crate) async fn given_to(&self, index: &Arc<FileIndex>) {
+        self.begin();
+        let mut state = self.0.state.subscribe();
+        let was_looked_for = |state: &State| matches!(state, State::There(_) | State::Away(Some(_)));
+        let found = state.wait_for(was_looked_for).await.map(|state| state.clone());
+        if let Ok(State::There(embedder)) = found {
+            let index = Arc::clone(index);
+            // One that has it keeps it; that vectors cannot be kept is told by the index.
+            let _ = tokio::task::spawn_blocking(move || index.embed_with(embedder, Making::All)).await;
+        }
+    }
+
     /// Why there is none, if it was looked for in vain.
     pub(crate) fn trouble(&self) -> Option<String> {
         match &*self.0.state.borrow() {

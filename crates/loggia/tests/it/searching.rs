@@ -24,6 +24,20 @@ fn code_is_found_by_words_and_names_and_the_index_follows_the_files() {
     assert!(built.contains("ready: 2 files, 2 definitions"), "{built}");
     let found = stage.run(&["search", "--text", "median"]).to_string();
     assert!(found.contains("src/median.rs:1"), "{found}");
+    // What was written a moment ago is found, and what is gone is not.
+    for number in 0..5 {
+        stage.write("project/src/latest.rs", format!("pub fn written_{number}() {{}}\n"));
+        let found = stage.run(&["search", "--symbols", &format!("written_{number}")]).to_string();
+        assert!(found.contains(&format!("src/latest.rs:1  written_{number}  function")), "{found}");
+    }
+    // The same for what changed while no server was there.
+    stage.run(&["stop"]);
+    stage.write("project/src/latest.rs", "pub fn meanwhile() {}\n");
+    let found = stage.run(&["search", "--symbols", "meanwhile"]).to_string();
+    assert!(found.contains("src/latest.rs:1  meanwhile  function"), "{found}");
+    std::fs::remove_file(stage.path("project/src/latest.rs")).unwrap();
+    let found = stage.run(&["search", "--phrase", "meanwhile"]).to_string();
+    assert!(found.contains("Nothing was found."), "{found}");
     let off = stage.run(&["search", "--vector", "median"]).to_string();
     assert!(off.contains("vector search is off") && off.contains("leave out `--vector`"), "{off}");
 }
@@ -58,9 +72,11 @@ fn each_way_of_looking_finds_its_own_and_wrong_ones_are_told() {
     let python = found(&["search", "sort", "--symbols", "--path", "**/*.{py,rb}", "--path", "!src/**"]);
     assert!(python.starts_with("tests/main.py:1  sort  function\n"), "{python}");
     assert_eq!(python.matches("sort  ").count(), 1, "{python}");
-    let one = found(&["search", "sort", "-n", "1", "--json"]);
+    let one = says(&["search", "sort", "-n", "1", "--json"]).1;
     let one: Value = serde_json::from_str(&one).unwrap();
-    assert_eq!(one["results"].as_array().unwrap().len(), 1);
+    assert_eq!((one["results"].as_array().unwrap().len(), &one["partial"]), (1, &Value::from("limit")));
+    let one = says(&["search", "sort", "-n", "1"]).2;
+    assert_eq!(one, "There may be more; `-n` shows up to 1,000.\n");
     let uses: Value = serde_json::from_str(&found(&["search", "--references", "sort", "--json"])).unwrap();
     assert_eq!(uses["references"][0]["line"], 2);
     let coloured = stage.run(&["--color", "always", "search", "--phrase", "list.sort"]).stdout;
@@ -92,17 +108,27 @@ fn an_index_is_shown_with_what_it_lacks_steered_and_dropped() {
     let empty = stage.run(&["index"]).stdout;
     assert!(empty.starts_with("empty: 0 files"), "{empty}");
     let built = stage.run(&["index", "build"]).stdout;
-    assert!(built.starts_with("ready: 1 files, 1 definitions"), "{built}");
+    assert!(built.starts_with("ready: 1 file, 1 definition, 1 piece of text"), "{built}");
     let skipped = stage.run(&["index", "status", "--skipped"]).stdout;
     assert!(skipped.contains("left out:\n    blob.rs  "), "{skipped}");
     let told = stage.run(&["index", "--skipped", "--json"]).stdout;
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(told["skipped_files"][0]["file_path"], "blob.rs");
     assert!(told["state"] == "ready" && !told["skipped_files"][0]["reason"].as_str().unwrap().is_empty());
-    for how in ["pause", "resume", "cancel"] {
+    let steered = |how: &str| {
         let shown = stage.run(&["index", how]);
-        assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), "No build is under way.\n"), "{shown}");
-    }
+        assert_eq!(shown.code, Some(0), "{shown}");
+        shown.stdout
+    };
+    assert_eq!(steered("cancel"), "No build is under way.\n");
+    assert!(steered("pause").starts_with("Builds and the making of vectors are held up"));
+    assert!(stage.run(&["index"]).stdout.contains("are held up; `loggia index resume`"));
+    // Single files are followed all the same.
+    stage.write("project/src/b.rs", "pub fn two() {}\n");
+    let found = stage.run(&["search", "--symbols", "two"]).stdout;
+    assert!(found.starts_with("src/b.rs:1  two"), "{found}");
+    assert_eq!(steered("resume"), "Builds and the making of vectors go on.\n");
+    assert!(!stage.run(&["index"]).stdout.contains("held up"));
     let asked = stage.run(&["index", "drop"]);
     assert_eq!(asked.code, Some(2), "{asked}");
     assert!(asked.stderr.contains("not done without a yes") && asked.stderr.contains("`--yes`"), "{asked}");

@@ -89,6 +89,7 @@ impl CodeIndex for Fake {
             progress: Some(progress),
             skipped: 2,
             notes: vec!["a note".to_owned()],
+            is_paused: true,
             ..IndexDetails::default()
         }
     }
@@ -346,7 +347,8 @@ async fn a_search_is_narrowed_and_uses_of_a_name_are_found() {
     let used =
         house.get(&house.workspace_path("/references?name=main&limit=3&path=src/*")).await.ok(200).json();
     let place = json!({"file_path": "src/a.rs", "line": 3, "kind": "call", "text": "main();"});
-    assert_eq!(used, json!({"references": [place]}));
+    // Its state is that of a build.
+    assert_eq!(used, json!({"references": [place], "partial": "building"}));
     let asked = index.asked.lock().unwrap().clone();
     let wanted = [
         "search a Text 20",

@@ -25,6 +25,16 @@ use super::{Habits, Inner};
 /// the answer comes without.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
+/// How long a search waits until what changed before it can be found: a tree of ten thousands of files is looked through in
+/// less.
+const CATCHING_UP: Duration = Duration::from_secs(1);
+
+/// How long a turn waits for that, which gets hints and no answers.
+const HINT_PATIENCE: Duration = Duration::from_millis(300);
+
+/// How long a search by meaning waits for an embedder that is being looked for.
+const EMBEDDER_WAIT: Duration = Duration::from_secs(10);
+
 /// How long an index that is to be closed may still be searched by others.
 const LAST_SEARCHES: Duration = Duration::from_secs(2);
 
@@ -188,6 +198,40 @@ impl Slot {
         Ok(index)
     }
 
+    /// The same for whoever looks for something now: what changed before that is found, unless it is so much that it
+    /// takes long.
+    async fn up_to_date(self: Arc<Self>, patience: Duration) -> Result<Arc<FileIndex>, IndexError> {
+        let index = Arc::clone(&self).ready().await?;
+        if self.habits.auto {
+            let mut first = self.keep_fresh(&index);
+            let catching_up = async {
+                let _ = first.wait_for(|is_over| *is_over).await;
+                let caught_up = self.place.look(|open| match open.map(|open| &mut open.fresh) {
+                    Some(Fresh::Yes { watch, .. }) => watch.as_ref().map(Watch::caught_up),
+                    _ => None,
+                });
+                if let Some(caught_up) = caught_up {
+                    caught_up.await;
+                }
+            };
+            let _ = tokio::time::timeout(patience, catching_up).await;
+        }
+        Ok(index)
+    }
+
+    /// Looks by meaning also where the embedder is still being looked for: whoever wants that alone waits for it.
+    async fn search(self: Arc<Self>, query: CodeQuery) -> Result<Vec<CodeFinding>, IndexError> {
+        let index = Arc::clone(&self).up_to_date(CATCHING_UP).await?;
+        let found = index.search(query.clone()).await;
+        match (found, &self.habits.embedder) {
+            (Err(IndexError::NoVectors(_)), Some(embedder)) if embedder.trouble().is_none() => {
+                let _ = tokio::time::timeout(EMBEDDER_WAIT, embedder.given_to(&index)).await;
+                index.search(query).await
+            }
+            (found, _) => found,
+        }
+    }
+
     /// Begins to hear of changes and looks at the files once; only the first call does.
     fn keep_fresh(self: &Arc<Self>, index: &Arc<FileIndex>) -> watch::Receiver<bool> {
         let begun = self.place.look(|open| match open.map(|open| &mut open.fresh) {
@@ -329,7 +373,7 @@ impl CodeIndex for Handle {
     fn search(&self, query: CodeQuery) -> BoxFuture<'_, Result<Vec<CodeFinding>, IndexError>> {
         let slot = Arc::clone(&self.0);
         Box::pin(async move {
-            let found = Arc::clone(&slot).ready().await?.search(query).await;
+            let found = Arc::clone(&slot).search(query).await;
             found.map_err(|error| slot.explained(error))
         })
     }
@@ -337,7 +381,7 @@ impl CodeIndex for Handle {
     fn retrieve(&self, mut question: CodeQuestion) -> BoxFuture<'_, Result<Retrieved, IndexError>> {
         let slot = Arc::clone(&self.0);
         Box::pin(async move {
-            let index = slot.ready().await?;
+            let index = slot.up_to_date(HINT_PATIENCE).await?;
             // What changed on disk while we looked is later than what anybody knows of commits.
             let mut recent = index.changed_lately();
             question.context.recent.retain(|path| !recent.contains(path));
@@ -349,7 +393,7 @@ impl CodeIndex for Handle {
 
     fn references(&self, query: ReferenceQuery) -> BoxFuture<'_, Result<Vec<CodeReference>, IndexError>> {
         let slot = Arc::clone(&self.0);
-        Box::pin(async move { slot.ready().await?.references(query).await })
+        Box::pin(async move { slot.up_to_date(CATCHING_UP).await?.references(query).await })
     }
 
     fn changed(&self, paths: Vec<String>) -> BoxFuture<'_, Result<(), IndexError>> {
