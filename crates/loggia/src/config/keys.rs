@@ -187,7 +187,7 @@ pub(crate) static INDEX_AUTO: Key = Key {
     path: "index.auto",
     kind: ValueType::Switch,
     default: Value::Switch(true),
-    doc: "Whether a workspace's code index is built when the agent first works there, and then kept fresh. Otherwise only `loggia index build` builds it.",
+    doc: "Whether a workspace's code index is built when the agent first works there, and then kept fresh. Otherwise nothing is followed, and only `loggia index build`, or a search where there is none yet, builds it.",
     used_by: "`loggia serve`",
     workspace: WorkspaceRule::Never("the server has one way for every workspace"),
 };

@@ -48,6 +48,7 @@ mod rpc_languages;
 mod rpc_process;
 mod rpc_socket;
 mod rpc_together;
+mod search_guide;
 mod searching;
 mod serve;
 mod serve_details;

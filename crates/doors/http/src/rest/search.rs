@@ -190,7 +190,8 @@ fn hit(finding: CodeFinding, kind: Option<&HitKind>) -> SearchHit {
         end_line: finding.end_line,
         name: finding.symbol,
         snippet: finding.snippet,
-        score: f64::from(finding.score),
+        // Four places are more than anybody can tell apart.
+        score: (f64::from(finding.score) * 1e4).round() / 1e4,
         symbol_kind: definition.as_ref().map(|definition| definition.kind.word().to_owned()),
         container: definition.as_ref().and_then(|definition| definition.container.clone()),
         signature: definition
