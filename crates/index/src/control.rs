@@ -28,16 +28,32 @@ pub(crate) struct Control {
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Wish {
-    is_building: bool,
+    work: Work,
     is_paused: bool,
     is_cancelled: bool,
     is_closing: bool,
 }
 
+/// What is under way, and so what people's wishes mean.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Single changes, or nothing.
+    #[default]
+    Changes,
+    /// The whole tree is looked at for changes: that can be ended, and is not held up.
+    Look,
+    /// A build.
+    Build,
+}
+
 impl Wish {
+    fn is_held_up(self) -> bool {
+        self.work == Work::Build && self.is_paused
+    }
+
     /// Whether whoever works has to look closer.
-    const fn is_asked(self) -> bool {
-        self.is_closing || self.is_building && (self.is_paused || self.is_cancelled)
+    fn is_asked(self) -> bool {
+        self.is_closing || self.is_cancelled || self.is_held_up()
     }
 }
 
@@ -47,8 +63,11 @@ impl Control {
         self.change(|wish| match control {
             IndexControl::Pause => wish.is_paused = true,
             IndexControl::Resume => wish.is_paused = false,
-            IndexControl::Cancel if wish.is_building => (wish.is_paused, wish.is_cancelled) = (false, true),
-            IndexControl::Cancel => {}
+            IndexControl::Cancel => match wish.work {
+                Work::Changes => {}
+                Work::Look => wish.is_cancelled = true,
+                Work::Build => (wish.is_paused, wish.is_cancelled) = (false, true),
+            },
         });
     }
 
@@ -57,16 +76,16 @@ impl Control {
         lock(&self.wish).is_paused
     }
 
-    /// A build begins: what was wished of the last one is over, but a pause is not.
-    pub(crate) fn begin(&self) {
-        self.change(|wish| (wish.is_building, wish.is_cancelled) = (true, false));
+    /// Some work begins: what was wished of the last one is over, but a pause is not.
+    pub(crate) fn begin(&self, work: Work) {
+        self.change(|wish| (wish.work, wish.is_cancelled) = (work, false));
         *lock(&self.last) = (0, 0);
         self.step(IndexStep::Walking, 0);
     }
 
     /// It is over.
     pub(crate) fn end(&self) {
-        self.change(|wish| (wish.is_building, wish.is_cancelled) = (false, false));
+        self.change(|wish| (wish.work, wish.is_cancelled) = (Work::Changes, false));
         self.count();
         *lock(&self.step) = None;
     }
@@ -83,9 +102,9 @@ impl Control {
         self.changed.notify_all();
     }
 
-    /// Begins a step of so many files. Outside of a build nobody is told.
+    /// Begins a step of so many files. Of single changes nobody is told.
     pub(crate) fn step(&self, step: IndexStep, total: u64) {
-        if lock(&self.wish).is_building {
+        if lock(&self.wish).work != Work::Changes {
             self.count();
             self.done.store(0, Ordering::Relaxed);
             *lock(&self.step) = Some((step, Instant::now(), total));
@@ -120,10 +139,10 @@ impl Control {
         }
         let mut wish = lock(&self.wish);
         loop {
-            if wish.is_closing || wish.is_building && wish.is_cancelled {
+            if wish.is_closing || wish.is_cancelled {
                 return Err(Fault::Cancelled);
             }
-            if !(wish.is_building && wish.is_paused) {
+            if !wish.is_held_up() {
                 return Ok(());
             }
             wish = self.changed.wait(wish).unwrap_or_else(PoisonError::into_inner);

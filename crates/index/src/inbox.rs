@@ -69,21 +69,38 @@ enum Running {
     Looking,
 }
 
+impl Waiting {
+    fn add(&mut self, paths: Vec<String>) {
+        if self.paths.len() + paths.len() > MAX_PATHS {
+            self.paths.clear();
+            self.look_again = true;
+        } else {
+            self.paths.extend(paths);
+        }
+    }
+}
+
 impl Inbox {
     /// Adds changed paths. The answer comes when they can be searched; while the whole tree is worked on, at once.
     pub(crate) fn changed(&self, paths: Vec<String>) -> oneshot::Receiver<()> {
         let (answer, answered) = oneshot::channel();
         let mut waiting = lock(&self.waiting);
-        if waiting.paths.len() + paths.len() > MAX_PATHS {
-            waiting.paths.clear();
-            waiting.look_again = true;
-        } else {
-            waiting.paths.extend(paths);
-        }
+        waiting.add(paths);
         match waiting.running {
             Some(_) => drop(answer.send(())),
             None => waiting.change_answers.push(answer),
         }
+        self.bell.notify_all();
+        answered
+    }
+
+    /// The same for whoever would rather wait for work on the whole tree than not find what changed, and has patience of their
+    /// own.
+    pub(crate) fn behind(&self, paths: Vec<String>) -> oneshot::Receiver<()> {
+        let (answer, answered) = oneshot::channel();
+        let mut waiting = lock(&self.waiting);
+        waiting.add(paths);
+        waiting.change_answers.push(answer);
         self.bell.notify_all();
         answered
     }
@@ -150,12 +167,14 @@ impl Inbox {
             }
             if let Some(how) = waiting.build.take() {
                 waiting.running = Some(Running::Build(how));
+                // What changed is taken in after it, and nobody is to wait for that.
+                waiting.change_answers.drain(..).for_each(|answer| _ = answer.send(()));
                 let answers = std::mem::take(&mut waiting.build_answers);
                 return Task::Build { how, answers };
             }
             if waiting.look_again {
                 // Who named a file is answered for with it.
-                waiting.look_again = false;
+                (waiting.look_again, waiting.running) = (false, Some(Running::Looking));
                 waiting.paths.clear();
                 return Task::LookAgain { answers: std::mem::take(&mut waiting.change_answers) };
             }

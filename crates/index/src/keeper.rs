@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use loggia_domain::{IndexBuild, IndexError, IndexState};
 use loggia_tree::TreePath;
 
-use crate::control::{Control, lock};
+use crate::control::{Control, Work, lock};
 use crate::disk::lock::Lock;
 use crate::fault::Fault;
 use crate::inbox::{ChangeAnswer, Inbox, Task};
@@ -179,8 +179,10 @@ impl Keeper {
         let rebuild = self.load();
         self.shared.is_loaded.send_replace(true);
         if rebuild {
+            self.shared.inbox.looking();
             // How it went is in the state; nobody waits for it.
             let _ = self.build(IndexBuild::Rebuild, Symbols::OfAll);
+            drop(self.shared.inbox.built());
         }
         loop {
             let owed = self.owed.map(|owed| owed.at);
@@ -211,30 +213,46 @@ impl Keeper {
         self.settle();
     }
 
-    /// Looks at the whole tree for changes that nobody named. Without a state there is nothing that could have changed.
-    fn look_again(&mut self, mut answers: Vec<ChangeAnswer>) {
+    /// Looks at the whole tree for changes that nobody named. Without a state there is nothing that could have changed; but
+    /// one that could not be built is tried again.
+    fn look_again(&mut self, answers: Vec<ChangeAnswer>) {
         self.shared.inbox.looking();
-        if self.shared.control.is_paused() {
-            // It is held up, and nobody is to wait for that.
-            answer(std::mem::take(&mut answers));
-        }
         if self.snapshot.is_some() {
+            self.look();
+        } else if self.owed.is_some() {
             // How it went is in the state.
-            let _ = self.build(IndexBuild::Refresh, Symbols::OfChanged);
-        } else {
-            self.owed = None;
+            let _ = self.build(IndexBuild::Rebuild, Symbols::OfAll);
         }
         drop(self.shared.inbox.built());
         answer(answers);
+    }
+
+    fn look(&mut self) {
+        let owed = self.owed.take();
+        self.shared.control.begin(Work::Look);
+        let looked = self.refresh(Symbols::OfChanged);
+        self.shared.control.end();
+        match looked {
+            Ok(()) => self.well(),
+            Err(Fault::Cancelled) => {
+                // Whoever wants quiet has it for a while; nothing is forgotten.
+                self.owed = Some(Owed { at: Instant::now() + LONGEST_PAUSE, pause: LONGEST_PAUSE });
+                self.told(IndexState::Stale, None);
+                self.shared.publish(|published| published.was_cancelled = true);
+            }
+            Err(fault) => {
+                self.owed = owed;
+                self.failed(&fault);
+            }
+        }
     }
 
     /// Builds, and tells how it went.
     fn build(&mut self, how: IndexBuild, symbols: Symbols) -> Result<(), IndexError> {
         let before = self.shared.published().state;
         let owed = self.owed.take();
-        self.shared.control.begin();
-        self.shared
-            .publish(|published| (published.state, published.was_cancelled) = (IndexState::Building, false));
+        self.shared.control.begin(Work::Build);
+        self.shared.publish(|published| published.state = IndexState::Building);
         let built = match (how, &self.snapshot) {
             (IndexBuild::Refresh, Some(_)) => self.refresh(symbols),
             _ => self.rebuild(),
@@ -242,10 +260,11 @@ impl Keeper {
         self.shared.control.end();
         match built {
             Ok(()) => {
-                self.told(self.state(), None);
+                self.well();
                 Ok(())
             }
             Err(Fault::Cancelled) => {
+                self.owed = owed;
                 let state = match (&self.snapshot, before) {
                     (None, _) => IndexState::Empty,
                     (Some(_), IndexState::Failed) => IndexState::Failed,
@@ -265,6 +284,13 @@ impl Keeper {
         }
     }
 
+    /// Tells that all went well, unless something on the way did not.
+    fn well(&self) {
+        let failure = self.owed.and_then(|_| self.shared.published().last_error);
+        self.told(self.state(), failure);
+        self.shared.publish(|published| published.was_cancelled = false);
+    }
+
     /// How the index is after all that was to be done went well.
     fn state(&self) -> IndexState {
         let is_whole =
@@ -278,8 +304,19 @@ impl Keeper {
         self.owed = Some(Owed { at: Instant::now() + pause, pause });
     }
 
-    /// Looks at the whole tree and does what differs.
+    /// Looks at the whole tree and does what differs. What turns out to be damaged is built anew.
     fn refresh(&mut self, symbols: Symbols) -> Result<(), Fault> {
+        match self.refresh_state(symbols) {
+            Err(fault @ Fault::Damaged { .. }) => {
+                tracing::warn!(%fault, "an index is built anew");
+                self.shared.publish(|published| published.state = IndexState::Building);
+                self.rebuild()
+            }
+            refreshed => refreshed,
+        }
+    }
+
+    fn refresh_state(&mut self, symbols: Symbols) -> Result<(), Fault> {
         let Some(snapshot) = self.snapshot.clone() else { return self.rebuild() };
         let survey = Survey::whole(&self.shared.settings.root, Some(&snapshot), &self.shared.control)?;
         if symbols == Symbols::OfAll && has_unfinished(&snapshot) {
@@ -323,7 +360,12 @@ impl Keeper {
     fn bring(&mut self, survey: &Survey) -> Result<(), Fault> {
         let in_memory = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.delta.files.len());
         if in_memory + survey.len() > MAX_DELTA {
-            self.write(survey, Symbols::OfChanged)
+            // It takes its time, as a build does.
+            self.shared.publish(|published| published.state = IndexState::Building);
+            let written = self.write(survey, Symbols::OfChanged);
+            let state = if written.is_ok() { self.state() } else { IndexState::Stale };
+            self.shared.publish(|published| published.state = state);
+            written
         } else {
             self.take_in(survey)
         }
@@ -338,14 +380,22 @@ impl Keeper {
         let mut delta = Delta::clone(&snapshot.delta);
         survey.gone.iter().for_each(|path| delta.forget(&snapshot.base, path));
         survey.skipped.iter().for_each(|skipped| delta.skip(&snapshot.base, skipped.clone()));
+        let mut is_same = survey.gone.is_empty() && survey.skipped.is_empty();
         for slice in survey.read.chunks(SLICE) {
             for found in self.read(slice, Some(&snapshot), LARGE)? {
+                is_same &= matches!(found, Read::Same);
                 if let Read::ChangedLarge(_, path) = &found {
                     self.unfinished.push(path.clone());
                 }
                 found.put_into(&mut delta, &snapshot.base);
             }
-            self.see(Snapshot { base: Arc::clone(&snapshot.base), delta: Arc::new(delta.clone()) });
+            if !is_same {
+                self.see(Snapshot { base: Arc::clone(&snapshot.base), delta: Arc::new(delta.clone()) });
+            }
+        }
+        if is_same {
+            // What is looked at each time, since no time of it proves anything, is no news.
+            return Ok(());
         }
         self.see(Snapshot { base: snapshot.base, delta: Arc::new(delta) });
         self.settle_at = Some(Instant::now() + self.shared.settings.settle);

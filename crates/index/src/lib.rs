@@ -15,7 +15,7 @@
 //!   are searched as one (`snapshot`). When changes are many, or no more come, they are written.
 //! - **One thread** (`keeper`) makes changes and states; others only read. A build has workers at low priority, can be
 //!   held up and ended, and tells how far it is (`control`).
-//! - **A query** (`query`) sees one snapshot. Scores are computed here and not by the inverted index, from counts of the
+//! - **A query** (`query`) sees one snapshot. What was changed before for the same words counts, if whoever asks tells it. Scores are computed here and not by the inverted index, from counts of the
 //!   files that are really there: an index that was brought up to date answers as one that was built anew, to the bit.
 //!
 //! # What always holds
@@ -24,6 +24,8 @@
 //! - A crash at any time leaves the last finished state, or none if there never was one.
 //! - One process owns an index. One that is damaged, or of another version, is built anew, and why is told.
 //! - One bad file never fails a build.
+//! - No change is lost: what came behind a build that had looked already, what failed, and what the file system had no room
+//!   to tell is looked for again, the whole tree through, later each time it fails.
 //! - A content hash decides whether a file changed. Times only say which files need not be read again, and only if they
 //!   are old enough to prove anything.
 //! - What is bounded: the size of a file and the time it is parsed, the words of a query, the changes in memory

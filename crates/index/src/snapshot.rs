@@ -201,6 +201,15 @@ impl Snapshot {
         found
     }
 
+    /// Whether a file is skipped for this very reason.
+    pub(crate) fn is_skipped(&self, skipped: &Skipped) -> bool {
+        if let Some(changed) = self.delta.skipped.get(&skipped.path) {
+            return changed.as_ref() == Some(skipped);
+        }
+        let base = &self.base.catalogue.skipped;
+        base.binary_search_by(|other| other.path.cmp(&skipped.path)).is_ok_and(|at| base[at] == *skipped)
+    }
+
     /// The skipped files, sorted by path.
     pub(crate) fn skipped(&self) -> Vec<&Skipped> {
         let base = self.base.catalogue.skipped.iter();

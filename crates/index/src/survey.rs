@@ -36,6 +36,9 @@ impl Survey {
         let entries = known.into_iter().flat_map(Snapshot::entries).map(|(_, entry)| &entry.path);
         let skipped = known.into_iter().flat_map(Snapshot::skipped).map(|skipped| &skipped.path);
         survey.gone = entries.chain(skipped).filter(|path| !seen.contains(*path)).cloned().collect();
+        if let Some(known) = known {
+            survey.skipped.retain(|skipped| !known.is_skipped(skipped));
+        }
         Ok(survey)
     }
 

@@ -45,7 +45,7 @@ impl Default for Tuning {
             piece: 0.8,
             typed_name: 0.4,
             central: 0.0005,
-            vectors: 1.0,
+            vectors: 2.0,
             tests: 0.93,
             prose: 1.0,
             data: 0.7,

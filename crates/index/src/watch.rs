@@ -11,7 +11,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use loggia_domain::IndexBuild;
 use loggia_tree::{Kind, TreePath};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::oneshot;
@@ -22,6 +21,9 @@ use crate::keeper::{Shared, is_rules};
 
 /// How long it must be quiet before changes are told: an editor writes a file in several steps.
 const QUIET: Duration = Duration::from_millis(50);
+
+/// How long an event is on its way to us.
+const ON_ITS_WAY: Duration = Duration::from_millis(3);
 
 /// How long changes wait at most while more come.
 const LONGEST: Duration = Duration::from_millis(500);
@@ -80,7 +82,7 @@ impl Watch {
 }
 
 impl FileIndex {
-    /// Begins to hear of changes from the file system, and looks once for those that came before.
+    /// Begins to hear of changes from the file system. Those that came before are for whoever builds afterwards.
     pub fn watch(&self) -> Result<Watch, WatchError> {
         let (messages, incoming) = channel();
         let events = messages.clone();
@@ -96,8 +98,6 @@ impl FileIndex {
         let root = ears.cover(&TreePath::root())?;
         ears.told(root);
         ears.cover_git();
-        let (answer, _) = oneshot::channel();
-        self.shared.inbox.build(IndexBuild::Refresh, answer);
         let thread =
             std::thread::Builder::new().name("index-watch".to_owned()).spawn(move || ears.run(&incoming));
         let thread = thread.map_err(|error| WatchError::Unavailable { reason: error.to_string() })?;
@@ -150,8 +150,8 @@ impl Ears {
                 }
                 let patience = match heard.asked.is_empty() {
                     true => QUIET.min(LONGEST.saturating_sub(began.elapsed())),
-                    // Only what is here already.
-                    false => Duration::ZERO,
+                    // What was written before the question comes within this, if the machine is not very busy.
+                    false => ON_ITS_WAY,
                 };
                 next = match incoming.recv_timeout(patience) {
                     Ok(message) => Some(message),
@@ -210,14 +210,14 @@ impl Ears {
         }
         let mut asked = heard.asked.into_iter();
         if !heard.paths.is_empty() {
-            let taken = self.shared.inbox.changed(heard.paths.into_iter().collect());
+            let taken = self.shared.inbox.behind(heard.paths.into_iter().collect());
             // Of several who ask, the first waits for these, and the others for what comes after them.
             if let Some(first) = asked.next() {
                 let _ = first.send(taken);
             }
         }
         for other in asked {
-            let _ = other.send(self.shared.inbox.changed(Vec::new()));
+            let _ = other.send(self.shared.inbox.behind(Vec::new()));
         }
     }
 

@@ -15,6 +15,9 @@ use crate::engine::Shared;
 /// ten milliseconds.
 const COMMITS: usize = 500;
 
+/// How many are asked for where that takes too long.
+const FEW: usize = 10;
+
 /// How long git may take: a hint of a hint is not waited for, and neither is it by an engine that ends.
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -56,13 +59,19 @@ impl Commits {
     }
 }
 
-/// Asks git, and keeps what it says.
+/// Asks git, and keeps what it says. Where it takes long to tell many, as in a very large repository, it is asked for few.
 async fn ask(repository: Arc<dyn Repository>, known: Arc<Mutex<Known>>) {
-    match tokio::time::timeout(PATIENCE, repository.lately(COMMITS)).await {
-        Ok(Ok(changes)) => lock(&known).changes = changes.into(),
-        Ok(Err(RepositoryError::NoRepository(_))) => lock(&known).changes = Arc::default(),
-        Ok(Err(error)) => tracing::debug!(%error, "no commits to learn from"),
-        Err(_) => tracing::debug!("git took too long to tell the last commits"),
+    for commits in [COMMITS, FEW] {
+        match tokio::time::timeout(PATIENCE, repository.lately(commits)).await {
+            Ok(Ok(changes)) => lock(&known).changes = changes.into(),
+            Ok(Err(RepositoryError::NoRepository(_))) => lock(&known).changes = Arc::default(),
+            Ok(Err(error)) => tracing::debug!(%error, "no commits to learn from"),
+            Err(_) => {
+                tracing::debug!(commits, "git took too long to tell the last commits");
+                continue;
+            }
+        }
+        return;
     }
 }
 

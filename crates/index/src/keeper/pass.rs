@@ -75,7 +75,11 @@ impl Keeper {
             shared.control.check()?;
             let read = match inspect(&shared.settings.root, path) {
                 Err(Skip::Gone) => Read::Gone(path.clone()),
-                Err(skip) => Read::Skipped(self.skipped(path, &skip)),
+                Err(skip) => {
+                    let skipped = self.skipped(path, &skip);
+                    let is_known = known.is_some_and(|known| known.is_skipped(&skipped));
+                    if is_known { Read::Same } else { Read::Skipped(skipped) }
+                }
                 Ok(text) => {
                     let entry = known.and_then(|known| known.entry(known.find(path.as_str())?));
                     if entry.is_some_and(|entry| entry.hash == text.hash) {

@@ -27,14 +27,17 @@ impl PathFilter {
         for glob in globs {
             let (is_wanted, text) =
                 glob.strip_prefix('!').map_or((true, glob.as_str()), |rest| (false, rest));
+            // From the root, however that is said.
+            let text = if text == "." { "**" } else { text };
             let text = text.strip_prefix("./").unwrap_or(text);
+            let (text, is_from_root) = text.strip_prefix('/').map_or((text, false), |rest| (rest, true));
             if text.is_empty() {
                 return Err(IndexError::BadQuery("a path has nothing in it".to_owned()));
             }
             let all = match (text.strip_suffix('/'), text.contains('/')) {
                 (Some(directory), _) => vec![format!("{directory}/**")],
-                (None, true) => with_what_is_in_it(text.trim_start_matches('/').to_owned()),
-                (None, false) => with_what_is_in_it(format!("**/{text}")),
+                (None, has_slash) if has_slash || is_from_root => with_what_is_in_it(text.to_owned()),
+                (None, _) => with_what_is_in_it(format!("**/{text}")),
             };
             has_wanted |= is_wanted;
             for text in all {
@@ -78,6 +81,11 @@ mod tests {
         check(&["src/**"], "src/a/b.rs", true);
         check(&["src/"], "src/a/b.rs", true);
         check(&["src/*.rs"], "src/a/b.rs", false);
+        check(&["/src/"], "src/a/b.rs", true);
+        check(&["/src/"], "a/src/b.rs", false);
+        check(&["/b.rs"], "b.rs", true);
+        check(&["/b.rs"], "a/b.rs", false);
+        check(&["."], "a/b.rs", true);
         check(&["!tests/"], "tests/a.rs", false);
         check(&["!tests/"], "src/a.rs", true);
         check(&["*.rs", "!src/gen.rs"], "src/gen.rs", false);

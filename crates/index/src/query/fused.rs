@@ -110,11 +110,12 @@ impl Search<'_> {
             scores.files[found.file as usize] += tuning.vectors * found.likeness;
         }
         let mut ranked: Vec<Ranked> = scores
-            .best(self.snapshot, CLOSE.max(similar.len()))
+            .best(self.snapshot, CLOSE.max(similar.len()).max(question.limit))
             .into_iter()
             .map(|(file, score)| Ranked { file, score, close: None })
             .collect();
-        self.look_closely(&mut ranked, parsed, &scores, tuning, similar)?;
+        let close = ranked.len().min(CLOSE.max(question.limit));
+        self.look_closely(&mut ranked[..close], parsed, &scores, tuning, similar)?;
         let path = |file: u32| self.snapshot.entry(file).map_or("", |entry| &*entry.path);
         let order =
             |a: &Ranked, b: &Ranked| b.score.total_cmp(&a.score).then_with(|| path(a.file).cmp(path(b.file)));
@@ -191,7 +192,7 @@ impl Search<'_> {
     ) -> Result<(), Fault> {
         let mut room = CLOSE_BYTES;
         let mut close: Vec<&mut Ranked> = Vec::new();
-        for ranked in ranked.iter_mut().take(CLOSE) {
+        for ranked in ranked.iter_mut() {
             let bytes = self.snapshot.entry(ranked.file).map_or(usize::MAX, |entry| entry.bytes as usize);
             if bytes <= room {
                 room -= bytes;

@@ -28,7 +28,7 @@ const SHARE: usize = 1 << 15;
 const MOST_WORDS_OF_A_NAME: usize = 3;
 
 /// How many lines of a definition are shown.
-const MAX_SHOWN: u32 = 40;
+pub(super) const MAX_SHOWN: u32 = 40;
 
 /// What definitions are looked for.
 struct Sought<'q> {
@@ -83,15 +83,18 @@ impl Search<'_> {
             // `Thing new` may be one name of two words, or a name and what it is in.
             let sought =
                 Sought { pattern: Pattern::new(name), container: Some(Container::of(container)), ..sought };
-            hits.extend(
-                self.hits(&sought).map_err(unavailable)?.into_iter().filter(|hit| hit.score > INSIDE),
-            );
+            let mut inside = self.hits(&sought).map_err(unavailable)?;
+            inside.retain(|hit| hit.score > INSIDE);
+            let is_inside =
+                |hit: &Hit| inside.iter().any(|other| (other.file, other.place) == (hit.file, hit.place));
+            hits.retain(|hit| !is_inside(hit));
+            hits.extend(inside);
         }
         self.sort(&mut hits, query.limit);
         self.findings(hits)
     }
 
-    /// The definitions whose name is the query, whatever its case; none if it is no name.
+    /// The definitions whose name is the query, whatever its case; none if it is no name. At most half of what is wanted.
     pub(super) fn exactly(&self, query: &CodeQuery) -> Result<Vec<CodeFinding>, IndexError> {
         let (container, name) = parts(&query.text);
         if name.is_empty() || !name.chars().all(words::is_word) {
@@ -104,7 +107,7 @@ impl Search<'_> {
         let mut hits = self.hits(&sought).map_err(unavailable)?;
         let least = if container.is_some() { SAME_NAME + CONTAINER } else { SAME_NAME };
         hits.retain(|hit| hit.score >= least);
-        self.sort(&mut hits, query.limit);
+        self.sort(&mut hits, query.limit.div_ceil(2));
         self.findings(hits)
     }
 

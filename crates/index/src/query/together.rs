@@ -13,6 +13,7 @@ use crate::query::excerpt::snippet;
 use crate::query::filter::PathFilter;
 use crate::query::fused::Ranking;
 use crate::query::question::{self, Parsed};
+use crate::query::symbols::MAX_SHOWN;
 use crate::query::words::{WINDOW, window};
 use crate::query::{Search, unavailable};
 use crate::tuning::Tuning;
@@ -32,7 +33,8 @@ impl Search<'_> {
             text: query.text.clone(),
             context: CodeContext::default(),
             history: Arc::default(),
-            limit: query.limit,
+            // Some of it may be what is defined by the query, and is there already.
+            limit: query.limit.saturating_mul(2),
             budget: usize::MAX,
         };
         let ranking = self.ranked(&parsed, &question, &filter, &tuning, similar).map_err(unavailable)?;
@@ -40,10 +42,11 @@ impl Search<'_> {
         let mut findings = self.defined_as(query, best)?;
         for mut finding in self.pack(&ranking.files, &question)?.findings {
             self.narrow(&mut finding, &ranking, &parsed)?;
+            // Of a long definition only the beginning is shown.
             let is_there = |other: &CodeFinding| {
                 other.path == finding.path
                     && other.start_line <= finding.end_line
-                    && finding.start_line <= other.end_line
+                    && finding.start_line <= other.end_line.min(other.start_line + MAX_SHOWN)
             };
             if !findings.iter().any(is_there) {
                 findings.push(finding);
@@ -53,10 +56,9 @@ impl Search<'_> {
         Ok(findings)
     }
 
-    /// What is defined by the name that a query is, above everything else; at most half of what is wanted.
+    /// What is defined by the name that a query is, above everything else.
     fn defined_as(&self, query: &CodeQuery, best: f32) -> Result<Vec<CodeFinding>, IndexError> {
         let mut found = self.exactly(query)?;
-        found.truncate(query.limit.div_ceil(2));
         // In their own order, and comparable with what comes after them.
         found.iter_mut().for_each(|finding| finding.score = finding.score.mul_add(0.01, best));
         Ok(found)

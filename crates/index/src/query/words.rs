@@ -26,7 +26,11 @@ impl Search<'_> {
         let mut scores = rank::rank(self.snapshot, &wanted, &rank::TEXT).map_err(unavailable)?;
         self.keep(&mut scores, &filter);
         let mut findings = Vec::new();
-        for (file, score) in scores.best(self.snapshot, query.limit) {
+        // Some may have gone since.
+        for (file, score) in scores.best(self.snapshot, query.limit.saturating_mul(2)) {
+            if findings.len() >= query.limit {
+                break;
+            }
             self.check()?;
             let Some(entry) = self.snapshot.entry(file) else { continue };
             let Some(text) = self.text(&entry.path) else { continue };

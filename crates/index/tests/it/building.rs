@@ -139,6 +139,16 @@ async fn changes_are_taken_in_while_builds_are_held_up() {
     let told = index.changed(vec!["a.rs".to_owned()]);
     tokio::time::timeout(Duration::from_secs(30), told).await.expect("nobody waits for a pause").unwrap();
     assert_eq!(found(&index, symbols("meadow")).await, "a.rs:1-1 meadow");
+    // Neither is it, where all files have to be looked at.
+    house.write("made/b.rs", "fn brook() {}\n");
+    house.write(".gitignore", "made\n");
+    let told = index.changed(vec![".gitignore".to_owned(), "made".to_owned()]);
+    tokio::time::timeout(Duration::from_secs(30), told).await.expect("nobody waits for a pause").unwrap();
+    assert_eq!(found(&index, symbols("brook")).await, "");
+    house.write(".gitignore", "");
+    let told = index.changed(vec![".gitignore".to_owned()]);
+    tokio::time::timeout(Duration::from_secs(30), told).await.expect("nobody waits for a pause").unwrap();
+    assert_eq!(found(&index, symbols("brook")).await, "made/b.rs:1-1 brook");
     // Without a build there is nothing to cancel, and it cancels nothing later.
     index.control(IndexControl::Cancel);
     index.control(IndexControl::Resume);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{
-    CodeContext, CodeFinding, CodeIndex, CodeQuestion, CodeReference, IndexBuild, ReferenceQuery,
+    CodeContext, CodeFinding, CodeIndex, CodeQuery, CodeQuestion, CodeReference, IndexBuild, PastChange,
+    QueryKind, ReferenceQuery,
 };
 use loggia_index::{FileIndex, IndexSettings};
 use proptest::prelude::*;
@@ -154,15 +155,20 @@ async fn answers(index: &FileIndex) -> Vec<String> {
         format!("{} files, {} symbols, {} chunks", status.files, status.symbols, status.chunks),
         skipped(index),
     ];
-    let queries = ["orchard", "meadow brook", "the orchard and the brook", "notes", "src", "p"];
+    let queries =
+        ["orchard", "Meadow::brook", "meadow brook", "the orchard and the brook", "notes", "src", "p"];
     for query in queries {
         all.push(findings(&index.search(text(query)).await.unwrap()));
         all.push(findings(&index.search(symbols(query)).await.unwrap()));
+        all.push(findings(&index.search(CodeQuery::new(query, QueryKind::Fused, 10)).await.unwrap()));
         let context = CodeContext { recent: vec!["a.rs".to_owned()], ..CodeContext::default() };
         let question = CodeQuestion {
             text: query.to_owned(),
             context,
-            history: Arc::default(),
+            history: Arc::new([PastChange {
+                subject: "Plant a meadow".to_owned(),
+                files: vec!["notes.md".to_owned()],
+            }]),
             limit: 10,
             budget: 2000,
         };

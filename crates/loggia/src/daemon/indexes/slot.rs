@@ -6,7 +6,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -51,6 +51,8 @@ pub(super) struct Slot {
     /// Why it could not be opened last.
     failure: Mutex<Option<String>>,
     last_use: AtomicU64,
+    /// Whether its builds are held up, whether it is open or not.
+    is_paused: AtomicBool,
 }
 
 struct Open {
@@ -62,8 +64,8 @@ struct Open {
 enum Fresh {
     /// Nobody asked for that yet.
     No,
-    /// It is. `first` tells when the first look at the files is over.
-    Yes { first: watch::Receiver<bool>, watch: Option<Watch>, note: Option<String> },
+    /// It is. `first` tells when the first look at the files is over, which began at `since`.
+    Yes { first: watch::Receiver<bool>, since: Instant, watch: Option<Watch>, note: Option<String> },
 }
 
 impl Open {
@@ -93,7 +95,8 @@ impl Open {
 impl Slot {
     pub(super) fn new(directory: PathBuf, root: PathBuf, habits: Habits, home: Weak<Inner>) -> Arc<Self> {
         let (place, failure, last_use) = (Place::new(), Mutex::default(), AtomicU64::new(0));
-        Arc::new(Self { directory, root, habits, home, place, failure, last_use })
+        let is_paused = AtomicBool::new(false);
+        Arc::new(Self { directory, root, habits, home, place, failure, last_use, is_paused })
     }
 
     fn failure(&self) -> MutexGuard<'_, Option<String>> {
@@ -140,6 +143,9 @@ impl Slot {
         let opened = self.open_file();
         *self.failure() = opened.as_ref().err().cloned();
         let index = Arc::new(opened.map_err(IndexError::Unavailable)?);
+        if self.is_paused.load(Ordering::Relaxed) {
+            index.control(IndexControl::Pause);
+        }
         hold.content = Some(Open { index: Arc::clone(&index), fresh: Fresh::No });
         // Here, where it cannot be missed: whoever asked may not wait any more.
         self.habits.embedder.iter().for_each(|embedder| embedder.serve(&index));
@@ -204,17 +210,22 @@ impl Slot {
         let index = Arc::clone(&self).ready().await?;
         if self.habits.auto {
             let mut first = self.keep_fresh(&index);
-            let catching_up = async {
-                let _ = first.wait_for(|is_over| *is_over).await;
-                let caught_up = self.place.look(|open| match open.map(|open| &mut open.fresh) {
-                    Some(Fresh::Yes { watch, .. }) => watch.as_ref().map(Watch::caught_up),
-                    _ => None,
-                });
-                if let Some(caught_up) = caught_up {
-                    caught_up.await;
-                }
-            };
-            let _ = tokio::time::timeout(patience, catching_up).await;
+            // Once for all who look: of a first build that takes minutes nobody wants to wait again each time.
+            let began = self.place.look(|open| match open.map(|open| &mut open.fresh) {
+                Some(Fresh::Yes { since, .. }) => Some(*since),
+                _ => None,
+            });
+            let left = began.map_or(patience, |began| patience.saturating_sub(began.elapsed()));
+            if tokio::time::timeout(left, first.wait_for(|is_over| *is_over)).await.is_err() {
+                return Ok(index);
+            }
+            let caught_up = self.place.look(|open| match open.map(|open| &mut open.fresh) {
+                Some(Fresh::Yes { watch, .. }) => watch.as_ref().map(Watch::caught_up),
+                _ => None,
+            });
+            if let Some(caught_up) = caught_up {
+                let _ = tokio::time::timeout(patience, caught_up).await;
+            }
         }
         Ok(index)
     }
@@ -240,7 +251,8 @@ impl Slot {
             Some(Fresh::Yes { first, .. }) => Err(first.clone()),
             Some(fresh @ Fresh::No) => {
                 let (over, first) = watch::channel(false);
-                *fresh = Fresh::Yes { first: first.clone(), watch: None, note: None };
+                let since = Instant::now();
+                *fresh = Fresh::Yes { first: first.clone(), since, watch: None, note: None };
                 Ok((over, first))
             }
         });
@@ -426,7 +438,8 @@ impl CodeIndex for Handle {
             Fresh::No => None,
         };
         let open = self.0.place.look(|open| open.map(|open| (Arc::clone(&open.index), note(open))));
-        let mut details = IndexDetails::default();
+        let is_paused = self.0.is_paused.load(Ordering::Relaxed);
+        let mut details = IndexDetails { is_paused, ..IndexDetails::default() };
         if let Some((index, note)) = open {
             details = index.details();
             details.notes.extend(note);
@@ -445,6 +458,12 @@ impl CodeIndex for Handle {
     }
 
     fn control(&self, control: IndexControl) {
+        // A pause holds also for when it is opened next.
+        match control {
+            IndexControl::Pause => self.0.is_paused.store(true, Ordering::Relaxed),
+            IndexControl::Resume => self.0.is_paused.store(false, Ordering::Relaxed),
+            IndexControl::Cancel => {}
+        }
         if let Some(index) = self.0.opened_index() {
             index.control(control);
         }
