@@ -49,6 +49,11 @@ impl PathFilter {
         Ok(Self { wanted, unwanted: unwanted.build().map_err(bad)? })
     }
 
+    /// Whether it leaves nothing out.
+    pub(super) fn wants_all(&self) -> bool {
+        self.wanted.is_none() && self.unwanted.is_empty()
+    }
+
     /// Wants everything.
     pub(super) fn all() -> Self {
         Self { wanted: None, unwanted: GlobSet::empty() }

@@ -51,6 +51,9 @@ impl Search<'_> {
 
     /// Forgets the scores of files that are not wanted.
     pub(super) fn keep(&self, scores: &mut Scores, filter: &PathFilter) {
+        if filter.wants_all() {
+            return;
+        }
         for (file, score) in (0..).zip(&mut scores.files) {
             if *score > 0.0 && !self.is_wanted(file, filter) {
                 *score = 0.0;
