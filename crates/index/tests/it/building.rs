@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use loggia_domain::{CodeIndex, CodeQuery, IndexBuild, IndexControl, IndexError, IndexState, QueryKind};
 
-use crate::support::{House, found, paused_among_symbols, phrase, skipped, symbols, text, until, write_much};
+use crate::support::{
+    House, found, held_up, paused_among_symbols, phrase, skipped, symbols, text, until, write_much,
+};
 
 #[tokio::test]
 async fn files_that_the_rules_keep_are_indexed() {
@@ -77,11 +79,7 @@ async fn a_paused_build_tells_so_and_a_cancelled_one_leaves_the_last_state() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_build_answers_for_words_before_it_knows_symbols() {
     let house = House::with(&[]);
-    write_much(&house);
-    let index = Arc::new(house.open());
-    let building = Arc::clone(&index);
-    let build = tokio::spawn(async move { building.build(IndexBuild::Rebuild).await });
-    paused_among_symbols(&index).await;
+    let (index, build) = held_up(&house).await;
     assert_eq!(found(&index, phrase("orchard_7()")).await, "f7.rs:1-1");
     assert_eq!(found(&index, symbols("orchard_7")).await, "");
     let all_ways = CodeQuery::new("orchard_7", QueryKind::Fused, 3);
@@ -159,11 +157,7 @@ async fn changes_are_taken_in_while_builds_are_held_up() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_joins_a_build_gets_what_changed_before_that_a_moment_later() {
     let house = House::with(&[]);
-    write_much(&house);
-    let index = Arc::new(house.open());
-    let building = Arc::clone(&index);
-    let build = tokio::spawn(async move { building.build(IndexBuild::Rebuild).await });
-    paused_among_symbols(&index).await;
+    let (index, build) = held_up(&house).await;
     house.write("late.rs", "fn latecomer() {}\n");
     let joined = index.build(IndexBuild::Refresh);
     index.control(IndexControl::Resume);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use loggia_domain::{
-    CodeFinding, CodeIndex, CodeQuery, IndexBuild, IndexControl, IndexStep, QueryKind, ReferenceQuery,
-    TextMatch,
+    CodeFinding, CodeIndex, CodeQuery, IndexBuild, IndexControl, IndexError, IndexStatus, IndexStep,
+    QueryKind, ReferenceQuery, TextMatch,
 };
 use loggia_index::{FileIndex, IndexSettings};
 use loggia_tree::{Root, RootSettings};
@@ -95,6 +95,18 @@ pub(crate) async fn paused_among_symbols(index: &Arc<FileIndex>) {
     });
     let progress = held.await.unwrap().expect("it is under way");
     assert!(progress.is_paused && progress.done < progress.total, "{progress:?}");
+}
+
+/// A first build of much that is held up among the symbols.
+pub(crate) async fn held_up(
+    house: &House,
+) -> (Arc<FileIndex>, tokio::task::JoinHandle<Result<IndexStatus, IndexError>>) {
+    write_much(house);
+    let index = Arc::new(house.open());
+    let building = Arc::clone(&index);
+    let build = tokio::spawn(async move { building.build(IndexBuild::Rebuild).await });
+    paused_among_symbols(&index).await;
+    (index, build)
 }
 
 /// Files that take a moment to be parsed: a person could not stop a build of them before the end, and we can.

@@ -1,11 +1,10 @@
 //! Changes that nobody tells, heard from the file system.
 
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Arc;
 
 use loggia_domain::{CodeIndex, IndexBuild, IndexControl};
 
-use crate::support::{self, House, found, obey_permissions, paused_among_symbols, symbols, write_much};
+use crate::support::{self, House, found, held_up, obey_permissions, symbols};
 
 async fn until(index: &loggia_index::FileIndex, name: &str, expected: &str) {
     support::until(index, symbols(name), expected).await;
@@ -94,11 +93,7 @@ async fn a_directory_that_may_not_be_read_leaves_the_others_watched_and_is_told(
 #[tokio::test(flavor = "multi_thread")]
 async fn what_changes_behind_a_running_build_is_found_after_it() {
     let house = House::with(&[]);
-    write_much(&house);
-    let index = Arc::new(house.open());
-    let building = Arc::clone(&index);
-    let build = tokio::spawn(async move { building.build(IndexBuild::Rebuild).await });
-    paused_among_symbols(&index).await;
+    let (index, build) = held_up(&house).await;
     // The build has seen all files, and nobody listens yet.
     house.write("late.rs", "fn latecomer() {}\n");
     let watch = index.watch().unwrap();
