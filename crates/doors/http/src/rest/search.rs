@@ -71,7 +71,7 @@ pub(crate) async fn search(
     }
     let matching = matching(wanted.matching, kind.as_ref())?;
     let symbols = symbols(wanted.symbol_kind.as_deref())?;
-    let paths = globs(wanted.path.as_deref());
+    let paths = globs(wanted.path.as_deref())?;
     // How words are read means something to text only, so whoever says it means text.
     let kind = if matching == TextMatch::Words { kind } else { Some(HitKind::Text) };
     let limit = wanted.limit.map_or(HITS, |limit| limit.up_to(MAX_HITS));
@@ -95,7 +95,7 @@ pub(crate) async fn references(
         return Err(Problem::bad_request(format!("name: has 1 to {MAX_QUERY_BYTES} bytes")));
     }
     let limit = used.limit.map_or(HITS, |limit| limit.up_to(MAX_HITS));
-    let query = ReferenceQuery { name, limit, paths: globs(used.path.as_deref()) };
+    let query = ReferenceQuery { name, limit, paths: globs(used.path.as_deref())? };
     let found = inner.parts.engine.find_references(id, query).await?;
     let partial = partial(&inner, id, found.len() >= limit).await?;
     Ok(Json(ReferenceList { references: found.into_iter().map(reference).collect(), partial }))
@@ -148,11 +148,16 @@ fn symbols(words: Option<&str>) -> Answer<Vec<SymbolKind>> {
             Problem::bad_request(format!("symbol_kind: `{word}` is not one of {}", allowed.join(", ")))
         })
     };
-    parts(words).map(kind).collect()
+    let kinds: Vec<SymbolKind> = parts(words).map(kind).collect::<Answer<_>>()?;
+    match kinds.is_empty() && words.is_some() {
+        true => Err(Problem::bad_request("symbol_kind: has no kind in it; leave it out for all of them")),
+        false => Ok(kinds),
+    }
 }
 
-/// Globs with commas between them. A comma between braces belongs to its glob, as in `*.{rs,toml}`.
-fn globs(words: Option<&str>) -> Vec<String> {
+/// Globs with commas between them. A comma between braces belongs to its glob, as in `*.{rs,toml}`. Whoever says that there
+/// are some has to say which.
+fn globs(words: Option<&str>) -> Answer<Vec<String>> {
     let mut depth = 0_usize;
     let is_end = |c: char| {
         match c {
@@ -163,7 +168,11 @@ fn globs(words: Option<&str>) -> Vec<String> {
         c == ',' && depth == 0
     };
     let parts = words.unwrap_or_default().split(is_end).map(str::trim);
-    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    let globs: Vec<String> = parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    match globs.is_empty() && words.is_some() {
+        true => Err(Problem::bad_request("path: has no glob in it; leave it out to search everywhere")),
+        false => Ok(globs),
+    }
 }
 
 /// What stands between commas.
@@ -264,12 +273,15 @@ mod tests {
 
     #[test]
     fn globs_may_hold_choices() {
-        assert_eq!(
-            globs(Some("src/**/*.{rs,toml}, !tests/**,,{a,b{c,d}}")),
-            ["src/**/*.{rs,toml}", "!tests/**", "{a,b{c,d}}"]
+        let check = |words: Option<&str>, expected: &[&str]| assert_eq!(globs(words).unwrap(), expected);
+        check(
+            Some("src/**/*.{rs,toml}, !tests/**,,{a,b{c,d}}"),
+            &["src/**/*.{rs,toml}", "!tests/**", "{a,b{c,d}}"],
         );
-        assert_eq!(globs(Some("{a,b")), ["{a,b"], "the index says what is wrong with it");
-        assert_eq!(globs(None), Vec::<String>::new());
+        // The index says what is wrong with it.
+        check(Some("{a,b"), &["{a,b"]);
+        check(None, &[]);
+        assert!(globs(Some("")).is_err() && globs(Some(" , ")).is_err());
     }
 
     #[test]
