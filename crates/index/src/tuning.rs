@@ -1,7 +1,7 @@
 //! How much each sign counts when all are put together.
 //!
-//! Numbers and nothing else. They were found by trying many on pairs of questions and files from a history, and checked
-//! on pairs that had no part in that: `docs/search.md` says how, and what came of it. `cargo xtask bench retrieval`
+//! Numbers and nothing else. They were found by trying many on pairs of questions and files from a history:
+//! `docs/search.md` says how, how far that goes, and what came of it. `cargo xtask bench retrieval`
 //! measures them on any repository.
 
 /// What a fused ranking pays attention to.
