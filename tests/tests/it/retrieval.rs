@@ -149,7 +149,7 @@ async fn what_was_found_is_told_with_its_place_before_the_first_step() {
 
 /// An index that only hears what is known of whoever asks.
 #[derive(Default)]
-struct Listening(Mutex<Vec<CodeContext>>);
+struct Listening(Mutex<Vec<CodeQuestion>>);
 
 impl CodeIndex for Listening {
     fn status(&self) -> IndexStatus {
@@ -161,7 +161,7 @@ impl CodeIndex for Listening {
     }
 
     fn retrieve(&self, question: CodeQuestion) -> BoxFuture<'_, Result<Retrieved, IndexError>> {
-        self.0.lock().unwrap().push(question.context);
+        self.0.lock().unwrap().push(question);
         Box::pin(async { Ok(Retrieved::default()) })
     }
 
@@ -200,7 +200,8 @@ async fn what_the_client_has_open_and_what_the_session_changed_is_told_to_the_in
         Instruction { text: "look".to_owned(), nearby: nearby.clone(), ..Instruction::default() };
     alice.seat.intend(Intent::Prompt { instruction, when_busy: WhenBusy::Refuse }).await.unwrap();
     assert_eq!(alice.until_done().await, TurnEnd::Done);
-    let told = index.0.lock().unwrap().clone();
+    let asked = index.0.lock().unwrap().clone();
+    let told: Vec<CodeContext> = asked.into_iter().map(|question| question.context).collect();
     let recent = vec!["new.rs".to_owned(), "c.rs".to_owned()];
     assert_eq!(told, [CodeContext::default(), CodeContext { recent, ..nearby }]);
 }
@@ -226,8 +227,13 @@ async fn what_the_last_commits_changed_is_told_to_the_index_after_what_the_sessi
     let (_, mut alice) = world.play(Preset::Full).await;
     assert_eq!(alice.play("write it").await, TurnEnd::Done);
     assert_eq!(alice.play("look").await, TurnEnd::Done);
-    let told = index.0.lock().unwrap().iter().map(|context| context.recent.join(" ")).collect::<Vec<_>>();
+    let told = index.0.lock().unwrap().iter().map(|asked| asked.context.recent.join(" ")).collect::<Vec<_>>();
     assert_eq!(told, ["newer.rs old.rs", "new.rs newer.rs old.rs"]);
+    // And what these commits said they were for.
+    let asked = index.0.lock().unwrap().last().unwrap().clone();
+    let changes =
+        asked.history.iter().map(|change| format!("{}: {}", change.subject, change.files.join(" ")));
+    assert_eq!(changes.collect::<Vec<_>>(), ["newer.rs: newer.rs", "old.rs: old.rs"]);
 }
 
 #[tokio::test]
