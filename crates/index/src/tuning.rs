@@ -38,15 +38,15 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            fields: [5.0, 1.0, 2.6, 1.5],
+            fields: [6.0, 1.0, 2.6, 1.0],
             lengths: [0.5, 0.45, 0.15, 0.3],
-            saturation: 1.8,
+            saturation: 9.0,
             forms: 0.4,
-            piece: 0.8,
+            piece: 0.5,
             typed_name: 0.4,
             central: 0.0005,
             vectors: 2.0,
-            tests: 0.93,
+            tests: 0.95,
             prose: 1.0,
             data: 0.7,
             context: [0.15, 0.6, 0.3, 0.2],
