@@ -26,8 +26,8 @@ pub(crate) struct Plan {
     pub(crate) tune: usize,
 }
 
-/// How deep a ranking is looked at.
-const DEPTH: usize = 50;
+/// How deep a ranking is looked at: about as many as a turn asks for, since so many are looked at closely.
+const DEPTH: usize = 10;
 
 /// Files of which pieces get vectors for a question: those that words lead to.
 const SHORTLIST: usize = 20;

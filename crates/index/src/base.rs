@@ -35,8 +35,10 @@ pub(crate) struct Base {
     pub(crate) names: Names,
     /// Which piece of which file has which hash. Sorted.
     pub(crate) chunks: Vec<Piece>,
+    /// How many words each file has, by field: close together, since a ranking asks for those of many files.
+    pub(crate) lengths: Vec<[u32; FIELDS]>,
     /// How many words all files have, by field.
-    pub(crate) lengths: [u64; FIELDS],
+    pub(crate) all_lengths: [u64; FIELDS],
 }
 
 /// A part of the text index.
@@ -106,11 +108,23 @@ impl Base {
         let packs = Packs::open(build, &catalogue.entries)?;
         let (names, chunks) = names_and_pieces(&catalogue, &packs, known)?;
         let fields = text.fields;
-        let mut lengths = [0; FIELDS];
-        for entry in &catalogue.entries {
-            lengths.iter_mut().zip(entry.lengths).for_each(|(sum, length)| *sum += u64::from(length));
+        let lengths: Vec<[u32; FIELDS]> = catalogue.entries.iter().map(|entry| entry.lengths).collect();
+        let mut all_lengths = [0; FIELDS];
+        for of_file in &lengths {
+            all_lengths.iter_mut().zip(of_file).for_each(|(sum, length)| *sum += u64::from(*length));
         }
-        Ok(Self { build: build.to_owned(), text, catalogue, segments, fields, packs, names, chunks, lengths })
+        Ok(Self {
+            build: build.to_owned(),
+            text,
+            catalogue,
+            segments,
+            fields,
+            packs,
+            names,
+            chunks,
+            lengths,
+            all_lengths,
+        })
     }
 
     /// The files, by their number.
@@ -170,13 +184,13 @@ impl Base {
     /// The files that have a word which contains a text, in the code or the comments. Some come more than once.
     pub(crate) fn containing(&self, part: &str) -> Result<Vec<u32>, Fault> {
         let lists: Vec<WordList<'_>> = self.segments.iter().flat_map(|segment| self.lists(segment)).collect();
-        let grams = workers::gather(&lists, |list| Ok(vec![(*list, list.grams()?)]))?;
+        let grams = workers::gather(&lists, || (), |(), list| Ok(vec![(*list, list.grams()?)]))?;
         let mut tasks: Vec<(WordList<'_>, Run<'_>)> = Vec::new();
         for (list, grams) in grams {
             tasks.extend(grams.runs(part).into_iter().map(|run| (list, run)));
         }
         let finder = memchr::memmem::Finder::new(part);
-        workers::gather(&tasks, |(list, run)| list.containing(*run, &finder))
+        workers::gather(&tasks, || (), |(), (list, run)| list.containing(*run, &finder))
     }
 
     /// The words of the code and the comments of a segment.

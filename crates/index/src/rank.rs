@@ -7,10 +7,10 @@
 //! What always holds: the same files with the same words get the same scores, bit by bit, whether they are on disk or in
 //! memory and in whatever order they came. All sums are made in the order of the words and the fields.
 
-use crate::entry::Entry;
 use crate::fault::Fault;
 use crate::fields::{FIELDS, Field, TEXT_FIELDS};
 use crate::snapshot::Snapshot;
+use crate::workers;
 
 /// What a ranking pays attention to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,10 +83,10 @@ impl Scores {
 /// Ranks all files.
 pub(crate) fn rank(snapshot: &Snapshot, wanted: &[Wanted], weights: &Weights) -> Result<Scores, Fault> {
     let collection = Collection::of(snapshot);
-    let score = |counts: &[f32; FIELDS], entry: &Entry| {
+    let score = |counts: &[f32; FIELDS], lengths: &[u32; FIELDS]| {
         let mut frequency = 0.0;
         for (field, count) in counts.iter().enumerate() {
-            let length = entry.lengths[field] as f32 / collection.mean[field];
+            let length = lengths[field] as f32 / collection.mean[field];
             let b = weights.lengths[field];
             frequency += weights.fields[field] * count / (1.0 - b + b * length);
         }
@@ -100,9 +100,9 @@ pub(crate) fn rank_plainly(snapshot: &Snapshot, wanted: &[Wanted]) -> Result<Sco
     const FIELDS_OF_TEXT: [f32; FIELDS] = [0.0, 1.0, 1.0, 0.0];
     let collection = Collection::of(snapshot);
     let mean = collection.mean[Field::Body as usize] + collection.mean[Field::Comments as usize];
-    let score = |counts: &[f32; FIELDS], entry: &Entry| {
+    let score = |counts: &[f32; FIELDS], lengths: &[u32; FIELDS]| {
         let sum = |values: [f32; 2]| values[0] + values[1];
-        let length = sum([entry.lengths[1] as f32, entry.lengths[2] as f32]) / mean;
+        let length = sum([lengths[1] as f32, lengths[2] as f32]) / mean;
         let frequency = sum([counts[1], counts[2]]);
         frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length))
     };
@@ -114,38 +114,66 @@ pub(crate) fn rank_by_counts(snapshot: &Snapshot, wanted: &[Wanted]) -> Result<S
     const FIELDS_OF_TEXT: [f32; FIELDS] = [0.0, 1.0, 1.0, 0.0];
     /// One more word is worth more than any number of the same.
     const ONE_WORD: f32 = 1e5;
-    let score = |counts: &[f32; FIELDS], _: &Entry| ONE_WORD + counts[1] + counts[2];
-    let mut scores = rank_by(snapshot, wanted, &FIELDS_OF_TEXT, &|counts, entry| score(counts, entry))?;
+    let score = |counts: &[f32; FIELDS], _: &[u32; FIELDS]| ONE_WORD + counts[1] + counts[2];
+    let mut scores = rank_by(snapshot, wanted, &FIELDS_OF_TEXT, &score)?;
     scores.rarity.fill(1.0);
     Ok(scores)
 }
 
+/// How well the files that have a word fit it, whatever the others are.
+struct Fits {
+    /// The word's place among those that are wanted.
+    place: usize,
+    files: Vec<Fit>,
+}
+
+/// How well one file fits one word.
+struct Fit {
+    file: u32,
+    score: f32,
+    /// Whether it has the word in its path, code or comments, and in a defined name.
+    has: [bool; 2],
+}
+
+/// Each word is counted by itself, on several threads; the sums are made in the order of the words.
 fn rank_by(
     snapshot: &Snapshot,
     wanted: &[Wanted],
     fields: &[f32; FIELDS],
-    score: &dyn Fn(&[f32; FIELDS], &Entry) -> f32,
+    score: &(dyn Fn(&[f32; FIELDS], &[u32; FIELDS]) -> f32 + Sync),
 ) -> Result<Scores, Fault> {
     let numbers = snapshot.numbers();
-    let rarities = Vec::with_capacity(wanted.len());
-    let mut scores = Scores { files: vec![0.0; numbers], rarity: rarities, by_text: 0, by_names: 0 };
-    let mut seen = vec![[false; 2]; numbers];
-    let files = Collection::of(snapshot).files;
-    let mut tally = Tally::new(numbers);
-    for wanted in wanted {
-        for (form, weight) in wanted.each() {
-            tally.count(snapshot, form, fields)?;
-            tally.add_up(weight);
-        }
-        let rarity = rarity(tally.having.len(), files) * wanted.weight;
-        for file in tally.having.drain(..) {
-            let counts = std::mem::take(&mut tally.sums[file as usize]);
-            let [text, names] = &mut seen[file as usize];
-            *text |= TEXT_FIELDS.iter().any(|field| counts[*field as usize] > 0.0);
-            *names |= counts[Field::Names as usize] > 0.0;
-            if let Some(entry) = snapshot.entry(file) {
-                scores.files[file as usize] += rarity * score(&counts, entry);
+    let words: Vec<(usize, &Wanted)> = wanted.iter().enumerate().collect();
+    let counted = workers::gather(
+        &words,
+        || Tally::new(numbers),
+        |tally, (place, wanted)| {
+            for (form, weight) in wanted.each() {
+                tally.count(snapshot, form, fields)?;
+                tally.add_up(weight);
             }
+            let fit = |(file, counts): (u32, [f32; FIELDS])| Fit {
+                file,
+                score: score(&counts, snapshot.lengths(file)),
+                has: [
+                    TEXT_FIELDS.iter().any(|field| counts[*field as usize] > 0.0),
+                    counts[Field::Names as usize] > 0.0,
+                ],
+            };
+            Ok(vec![Fits { place: *place, files: tally.take().map(fit).collect() }])
+        },
+    );
+    let mut counted = counted?;
+    counted.sort_unstable_by_key(|fits| fits.place);
+    let files = Collection::of(snapshot).files;
+    let mut scores = Scores { files: vec![0.0; numbers], rarity: Vec::new(), by_text: 0, by_names: 0 };
+    let mut seen = vec![[false; 2]; numbers];
+    for Fits { place, files: fits } in counted {
+        let rarity = rarity(fits.len(), files) * wanted[place].weight;
+        for fit in fits {
+            let file = fit.file as usize;
+            seen[file].iter_mut().zip(fit.has).for_each(|(seen, has)| *seen |= has);
+            scores.files[file] += rarity * fit.score;
         }
         scores.rarity.push(rarity);
     }
@@ -170,10 +198,10 @@ impl Collection {
     fn of(snapshot: &Snapshot) -> Self {
         let base = &snapshot.base;
         let mut files = base.entries().len() as u64;
-        let mut lengths = base.lengths;
+        let mut lengths = base.all_lengths;
         for file in &snapshot.delta.removed {
-            let entry = &base.entries()[*file as usize];
-            lengths.iter_mut().zip(entry.lengths).for_each(|(sum, length)| *sum -= u64::from(length));
+            let less = base.lengths[*file as usize];
+            lengths.iter_mut().zip(less).for_each(|(sum, length)| *sum -= u64::from(length));
             files -= 1;
         }
         for changed in &snapshot.delta.files {
@@ -188,22 +216,31 @@ impl Collection {
 
 /// How often one word is in each file.
 struct Tally {
-    /// Of one form.
-    counts: Vec<[u32; FIELDS]>,
+    files: Vec<Counts>,
+    /// Files with one form of the word.
     touched: Vec<u32>,
-    /// Of all forms, weighted.
-    sums: Vec<[f32; FIELDS]>,
+    /// Files with any form of it.
     having: Vec<u32>,
+}
+
+/// How often one word is in one file.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    /// In one form.
+    form: [u32; FIELDS],
+    /// In all forms, weighted.
+    all: [f32; FIELDS],
 }
 
 impl Tally {
     fn new(files: usize) -> Self {
-        Self {
-            counts: vec![[0; FIELDS]; files],
-            touched: Vec::new(),
-            sums: vec![[0.0; FIELDS]; files],
-            having: Vec::new(),
-        }
+        Self { files: vec![Counts::default(); files], touched: Vec::new(), having: Vec::new() }
+    }
+
+    /// What was counted; after that nothing is.
+    fn take(&mut self) -> impl ExactSizeIterator<Item = (u32, [f32; FIELDS])> {
+        let Self { files, having, .. } = self;
+        having.drain(..).map(|file| (file, std::mem::take(&mut files[file as usize].all)))
     }
 
     fn count(&mut self, snapshot: &Snapshot, word: &str, fields: &[f32; FIELDS]) -> Result<(), Fault> {
@@ -232,12 +269,12 @@ impl Tally {
     /// One form is counted: whole numbers first, so that no order of counting shows in the sums.
     fn add_up(&mut self, weight: f32) {
         for file in self.touched.drain(..) {
-            let counts = std::mem::take(&mut self.counts[file as usize]);
-            let sums = &mut self.sums[file as usize];
-            if *sums == [0.0; FIELDS] {
+            let Counts { form, all } = &mut self.files[file as usize];
+            if *all == [0.0; FIELDS] {
                 self.having.push(file);
             }
-            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += weight * count as f32);
+            let counts = std::mem::take(form);
+            all.iter_mut().zip(counts).for_each(|(sum, count)| *sum += weight * count as f32);
         }
     }
 
@@ -258,7 +295,7 @@ impl Tally {
     }
 
     fn add(&mut self, file: u32, field: Field, count: u32) {
-        let counts = &mut self.counts[file as usize];
+        let counts = &mut self.files[file as usize].form;
         if *counts == [0; FIELDS] {
             self.touched.push(file);
         }

@@ -130,6 +130,13 @@ impl Snapshot {
         }
     }
 
+    /// How many words a file has, by field; it is there.
+    pub(crate) fn lengths(&self, file: u32) -> &[u32; FIELDS] {
+        let of_base = self.base.lengths.get(file as usize);
+        let changed = || self.changed(file).map(|changed| &changed.entry.lengths);
+        of_base.or_else(changed).unwrap_or(&[0; FIELDS])
+    }
+
     /// A file in memory, by its number.
     pub(crate) fn changed(&self, file: u32) -> Option<&Arc<DeltaFile>> {
         (file as usize).checked_sub(self.base.entries().len()).and_then(|place| self.delta.files.get(place))

@@ -50,16 +50,18 @@ pub(crate) fn each<T: Sync, S>(
 /// Threads that work for a query.
 const MAX_READERS: usize = 8;
 
-/// Does a task for each item of a query, on several threads, and puts together what they give, in no order.
-pub(crate) fn gather<T: Sync, R: Send>(
+/// Does a task for each item of a query, on several threads, each with a state of its own, and puts together what they
+/// give, in no order.
+pub(crate) fn gather<T: Sync, R: Send, S>(
     items: &[T],
-    task: impl Fn(&T) -> Result<Vec<R>, Fault> + Sync,
+    state: impl Fn() -> S + Sync,
+    task: impl Fn(&mut S, &T) -> Result<Vec<R>, Fault> + Sync,
 ) -> Result<Vec<R>, Fault> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<Vec<R>, Fault> {
-        let mut found = Vec::new();
+        let (mut state, mut found) = (state(), Vec::new());
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            found.extend(task(item)?);
+            found.extend(task(&mut state, item)?);
         }
         Ok(found)
     };

@@ -21,8 +21,9 @@ use crate::snapshot::Snapshot;
 use crate::tuning::Tuning;
 use crate::vectors::Similar;
 
-/// How many files are looked at closely: the right one is among them, or the words do not lead to it.
-const CLOSE: usize = 40;
+/// How many files are looked at closely: the right one is among them, or the words do not lead to it. With forty, no more
+/// questions of the benchmark were answered.
+const CLOSE: usize = 24;
 
 /// How many of the best are asked who uses them.
 const CENTRAL: usize = 12;
@@ -98,11 +99,8 @@ impl Search<'_> {
         // Before the best are chosen, so that none is crowded out by what is not wanted.
         self.keep(&mut scores, filter);
         let factors = Factors::new(parsed, tuning);
-        for (file, entry) in self.snapshot.entries() {
-            let score = &mut scores.files[file as usize];
-            if *score > 0.0 {
-                *score *= factors.of(entry);
-            }
+        for (file, score) in (0..).zip(&mut scores.files).filter(|(_, score)| **score > 0.0) {
+            *score *= self.snapshot.entry(file).map_or(0.0, |entry| factors.of(entry));
         }
         let best = scores.files.iter().copied().fold(0.0, f32::max).max(f32::MIN_POSITIVE);
         scores.files.iter_mut().for_each(|score| *score /= best);
@@ -122,8 +120,9 @@ impl Search<'_> {
         ranked.sort_by(order);
         if tuning.central > 0.0 {
             // It decides between files that fit as well; farther down there is nothing to decide.
-            for ranked in ranked.iter_mut().take(CENTRAL) {
-                ranked.score += tuning.central * self.central(ranked.file)?;
+            let most = tuning.central * (self.snapshot.numbers() as f32).ln_1p();
+            for place in close_ones(&ranked, CENTRAL, most) {
+                ranked[place].score += tuning.central * self.central(ranked[place].file)?;
             }
             ranked.sort_by(order);
         }
@@ -280,6 +279,15 @@ impl Search<'_> {
         }
         Ok(most)
     }
+}
+
+/// The places of the first files that have one beside them whose score is so near.
+fn close_ones(ranked: &[Ranked], first: usize, near: f32) -> Vec<usize> {
+    let is_near = |place: usize| ranked[place].score - ranked[place + 1].score <= near;
+    let has_near = |place: &usize| {
+        place.checked_sub(1).is_some_and(is_near) || place + 1 < ranked.len() && is_near(*place)
+    };
+    (0..ranked.len().min(first)).filter(has_near).collect()
 }
 
 /// The piece of each file that is most like what was asked for, by how much more it is so than the least of all: what

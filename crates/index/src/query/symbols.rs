@@ -124,10 +124,14 @@ impl Search<'_> {
     fn hits(&self, sought: &Sought<'_>) -> Result<Vec<Hit>, Fault> {
         let names = &self.snapshot.base.names;
         let shares: Vec<usize> = (0..names.len()).step_by(SHARE).collect();
-        let mut hits = workers::gather(&shares, |from| {
-            let share = *from..names.len().min(from + SHARE);
-            Ok(self.hits_among(sought, share))
-        })?;
+        let mut hits = workers::gather(
+            &shares,
+            || (),
+            |(), from| {
+                let share = *from..names.len().min(from + SHARE);
+                Ok(self.hits_among(sought, share))
+            },
+        )?;
         let mut buffer = String::new();
         for (file, changed) in self.snapshot.changes() {
             if !sought.filter.is_wanted(&changed.entry.path) {
