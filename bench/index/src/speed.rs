@@ -31,6 +31,9 @@ const UPDATES: usize = 200;
 /// How many questions are asked.
 const QUESTIONS: usize = 400;
 
+/// How many places a search shows that is not told otherwise.
+const SHOWN: usize = 20;
+
 /// How many words are looked for in both ways.
 const WORDS: usize = 30;
 
@@ -191,10 +194,10 @@ async fn words(
     Ok(())
 }
 
-/// Questions without vectors.
+/// Questions and searches in all ways, without vectors.
 async fn questions(index: &FileIndex, figures: &mut Vec<Figure>) -> Result<()> {
     let names = sample(index, QUESTIONS * 2).await?;
-    let (mut fused, mut symbols) = (Vec::new(), Vec::new());
+    let (mut fused, mut together, mut symbols) = (Vec::new(), Vec::new(), Vec::new());
     for pair in names.chunks_exact(2) {
         let text =
             format!("where does {} call {} and what happens on errors", pair[0].replace('_', " "), pair[1]);
@@ -206,12 +209,16 @@ async fn questions(index: &FileIndex, figures: &mut Vec<Figure>) -> Result<()> {
             budget: 8000,
         };
         fused.push(milliseconds(index.retrieve(question)).await?);
+        let shown = CodeQuery::new(pair[1].as_str(), QueryKind::Fused, SHOWN);
+        together.push(milliseconds(index.search(shown)).await?);
         symbols.push(
             milliseconds(index.search(CodeQuery::new(pair[0].as_str(), QueryKind::Symbols, 10))).await?,
         );
     }
     figures.push(Figure::new("a question, p50", percentile(&mut fused, 0.5), "ms"));
     figures.push(Figure::new("a question, p99", percentile(&mut fused, 0.99), "ms").at_most(20.0));
+    figures.push(Figure::new("a name in all ways, p50", percentile(&mut together, 0.5), "ms"));
+    figures.push(Figure::new("a name in all ways, p99", percentile(&mut together, 0.99), "ms").at_most(20.0));
     figures.push(Figure::new("a symbol, p50", percentile(&mut symbols, 0.5), "ms"));
     figures.push(Figure::new("a symbol, p99", percentile(&mut symbols, 0.99), "ms"));
     Ok(())

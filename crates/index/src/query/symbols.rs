@@ -4,8 +4,6 @@
 //! better of these count more, and among equals the shorter name does. `Thing::new` and `thing.new` look for `new` in
 //! what is called like `thing`.
 
-use std::ops::Range;
-
 use loggia_domain::{CodeFinding, CodeQuery, Definition, IndexError, SymbolKind};
 
 use crate::facts::Facts;
@@ -104,7 +102,18 @@ impl Search<'_> {
         let pattern = Pattern::new(name);
         let container = container.map(Container::of);
         let sought = Sought { pattern, container, kinds: &query.symbols, filter: &filter };
-        let mut hits = self.hits(&sought).map_err(unavailable)?;
+        let mut hits = match words::unique(name).first() {
+            // Whatever its case, it is among the names that have it as a word.
+            Some(word) => {
+                let mut numbers: Vec<usize> = self.snapshot.base.names.with_word(word).collect();
+                numbers.dedup();
+                let mut hits = self.hits_among(&sought, numbers);
+                hits.extend(self.hits_in_changes(&sought));
+                hits
+            }
+            // Too long or too short for a word.
+            None => self.hits(&sought).map_err(unavailable)?,
+        };
         let least = if container.is_some() { SAME_NAME + CONTAINER } else { SAME_NAME };
         hits.retain(|hit| hit.score >= least);
         self.sort(&mut hits, query.limit.div_ceil(2));
@@ -132,7 +141,13 @@ impl Search<'_> {
                 Ok(self.hits_among(sought, share))
             },
         )?;
-        let mut buffer = String::new();
+        hits.extend(self.hits_in_changes(sought));
+        Ok(hits)
+    }
+
+    /// The definitions in files that changed that fit.
+    fn hits_in_changes(&self, sought: &Sought<'_>) -> Vec<Hit> {
+        let (mut hits, mut buffer) = (Vec::new(), String::new());
         for (file, changed) in self.snapshot.changes() {
             if !sought.filter.is_wanted(&changed.entry.path) {
                 continue;
@@ -142,11 +157,11 @@ impl Search<'_> {
                 hits.extend(fit.and_then(|fit| sought.hit(Defined::of(file, place, symbol), fit)));
             }
         }
-        Ok(hits)
+        hits
     }
 
     /// The definitions of some names that fit.
-    fn hits_among(&self, sought: &Sought<'_>, numbers: Range<usize>) -> Vec<Hit> {
+    fn hits_among(&self, sought: &Sought<'_>, numbers: impl IntoIterator<Item = usize>) -> Vec<Hit> {
         let names = &self.snapshot.base.names;
         let (mut hits, mut buffer) = (Vec::new(), String::new());
         for number in numbers {

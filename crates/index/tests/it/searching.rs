@@ -177,7 +177,7 @@ async fn a_query_that_is_a_name_leads_to_what_it_names_and_others_to_the_line() 
         ),
         (
             "src/other.rs",
-            "//! poll_queue poll_queue MessageQueue MessageQueue: see there, as poll_queue does.\n\nfn other() {}\n",
+            "//! poll_queue poll_queue MessageQueue MessageQueue: see there, as poll_queue does.\n\nfn other() {}\n\nfn q() {}\n",
         ),
     ]);
     let index = house.built().await;
@@ -186,6 +186,8 @@ async fn a_query_that_is_a_name_leads_to_what_it_names_and_others_to_the_line() 
     assert_eq!(first("MessageQueue").await.as_deref(), Some("src/queue.rs:6-8 MessageQueue"));
     assert_eq!(first("messagequeue").await.as_deref(), Some("src/queue.rs:6-8 MessageQueue"));
     assert_eq!(first("MessageQueue::poll_queue").await.as_deref(), Some("src/queue.rs:12-14 poll_queue"));
+    // One letter is no word, and still a name.
+    assert_eq!(first("Q").await.as_deref(), Some("src/other.rs:5-5 q"));
     // A line in the middle of a piece, and what it is in.
     assert_eq!(first("polls once").await.as_deref(), Some("src/queue.rs:11-12 poll_queue"));
     let found = index.search(fused("MessageQueue")).await.unwrap();
