@@ -472,3 +472,6 @@ fn changes_rules(path: &TreePath) -> bool {
     matches!(path.name(), Some(".gitignore" | ".ignore"))
         || matches!(path.as_str(), ".git/HEAD" | ".git/info/exclude")
 }
+
+#[cfg(test)]
+mod tests;
