@@ -75,6 +75,41 @@ async fn any_damaged_file_is_noticed_and_the_index_built_anew() {
     }
 }
 
+/// A workspace whose index has as many packs as are allowed: they are read to be made one when it is next written.
+async fn house_with_many_packs() -> House {
+    let house = house();
+    drop(house.built().await);
+    // A change that is written by itself leaves a pack.
+    for number in 0..11 {
+        let index = house.open();
+        house.write(&format!("c{number}.rs"), format!("fn brook_{number}() {{}}\n"));
+        index.changed(vec![format!("c{number}.rs")]).await.unwrap();
+    }
+    house
+}
+
+#[tokio::test]
+async fn damage_that_a_refresh_meets_leads_to_a_new_build() {
+    for damage in [Damage::Flip, Damage::Cut] {
+        let house = house_with_many_packs().await;
+        let index = house.open();
+        index.loaded().await;
+        damage.apply(&house.data.path().join("build-1/facts-1"));
+        // More than is kept in memory, so that the refresh writes.
+        for number in 0..300 {
+            house.write(&format!("d{number}.rs"), format!("fn creek_{number}() {{}}\n"));
+        }
+        let status = index.build(IndexBuild::Refresh).await.unwrap();
+        assert_eq!((status.state, status.files, status.last_error), (IndexState::Ready, 313, None));
+        assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard", "{damage:?}");
+        assert!(found(&index, symbols("creek_299")).await.starts_with("d299.rs:1-1 creek_299"), "{damage:?}");
+        drop(index);
+        let index = house.open();
+        assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard", "{damage:?}");
+        assert_eq!(index.details().notes, Vec::<String>::new(), "what is on disk now is whole");
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Damage {
     Flip,
