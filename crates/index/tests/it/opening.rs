@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use loggia_domain::{CodeIndex, IndexBuild, IndexState};
-use loggia_index::{FileIndex, OpenError};
+use loggia_index::{FileIndex, IndexSettings, OpenError};
 
-use crate::support::{House, found, symbols, text};
+use crate::support::{House, eventually, found, symbols, text};
 
 fn house() -> House {
     House::with(&[("a.rs", "fn orchard() {}\n"), ("b.py", "def meadow(): pass\n")])
@@ -108,6 +109,21 @@ async fn damage_that_a_refresh_meets_leads_to_a_new_build() {
         assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard", "{damage:?}");
         assert_eq!(index.details().notes, Vec::<String>::new(), "what is on disk now is whole");
     }
+}
+
+#[tokio::test]
+async fn damage_that_is_met_where_changes_are_written_leads_to_a_new_build() {
+    let house = house_with_many_packs().await;
+    let index = FileIndex::open(IndexSettings { settle: Duration::ZERO, ..house.settings() }).unwrap();
+    index.loaded().await;
+    Damage::Flip.apply(&house.data.path().join("build-1/facts-1"));
+    house.write("d.rs", "fn creek() {}\n");
+    index.changed(vec!["d.rs".to_owned()]).await.unwrap();
+    let is_gone = || !house.data.path().join("build-1").exists();
+    eventually("a new build", || is_gone() && index.status().state == IndexState::Ready).await;
+    assert_eq!(index.status().last_error, None);
+    assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
+    assert_eq!(found(&index, symbols("creek")).await, "d.rs:1-1 creek");
 }
 
 #[derive(Debug, Clone, Copy)]
