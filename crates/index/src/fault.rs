@@ -48,7 +48,10 @@ pub(crate) trait AtFile<T> {
 impl<T> AtFile<T> for io::Result<T> {
     fn at(self, path: &Path) -> Result<T, Fault> {
         self.map_err(|source| match source.kind() {
-            io::ErrorKind::InvalidData => Fault::Damaged { path: path.to_owned() },
+            // What ends too early was cut off: nothing of ours is read while somebody writes it.
+            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+                Fault::Damaged { path: path.to_owned() }
+            }
             _ => Fault::Io { path: path.to_owned(), source },
         })
     }

@@ -179,10 +179,7 @@ impl Keeper {
         let rebuild = self.load();
         self.shared.is_loaded.send_replace(true);
         if rebuild {
-            self.shared.inbox.looking();
-            // How it went is in the state; nobody waits for it.
-            let _ = self.build(IndexBuild::Rebuild, Symbols::OfAll);
-            drop(self.shared.inbox.built());
+            self.build_unasked();
         }
         loop {
             let owed = self.owed.map(|owed| owed.at);
@@ -245,6 +242,13 @@ impl Keeper {
                 self.failed(&fault);
             }
         }
+    }
+
+    /// Builds anew what turned out to be damaged. How it went is in the state; nobody waits for it.
+    fn build_unasked(&mut self) {
+        self.shared.inbox.looking();
+        let _ = self.build(IndexBuild::Rebuild, Symbols::OfAll);
+        drop(self.shared.inbox.built());
     }
 
     /// Builds, and tells how it went.
@@ -424,12 +428,17 @@ impl Keeper {
         if !has_changes {
             return;
         }
-        if let Err(fault) = self.write(&Survey::default(), Symbols::OfChanged) {
-            tracing::warn!(%fault, "changes could not be written");
-            self.shared.publish(|published| published.last_error = Some(fault.to_string()));
-            if !self.shared.inbox.is_stopping() {
-                self.settle_at = Some(Instant::now() + self.shared.settings.settle);
-            }
+        let Err(fault) = self.write(&Survey::default(), Symbols::OfChanged) else { return };
+        let is_stopping = self.shared.inbox.is_stopping();
+        if matches!(fault, Fault::Damaged { .. }) && !is_stopping {
+            // Another attempt would meet it again, and no look at the tree does.
+            tracing::warn!(%fault, "an index is built anew");
+            return self.build_unasked();
+        }
+        tracing::warn!(%fault, "changes could not be written");
+        self.shared.publish(|published| published.last_error = Some(fault.to_string()));
+        if !is_stopping {
+            self.settle_at = Some(Instant::now() + self.shared.settings.settle);
         }
     }
 
@@ -472,3 +481,6 @@ fn changes_rules(path: &TreePath) -> bool {
     matches!(path.name(), Some(".gitignore" | ".ignore"))
         || matches!(path.as_str(), ".git/HEAD" | ".git/info/exclude")
 }
+
+#[cfg(test)]
+mod tests;

@@ -237,6 +237,37 @@ async fn what_the_last_commits_changed_is_told_to_the_index_after_what_the_sessi
 }
 
 #[tokio::test]
+async fn where_many_commits_take_too_long_to_tell_few_are_and_no_turn_waits_for_them() {
+    const LOOKED: &str = r#"
+        [[reply]]
+        parts = [{ text = "Looked." }]
+    "#;
+    for (are_few_quick, expected) in [(true, 10), (false, 0)] {
+        let index = Arc::new(Listening::default());
+        let world = world().in_repository().index(Arc::clone(&index) as _).start(LOOKED).await;
+        for number in 0..20 {
+            let path = format!("{number}.rs");
+            std::fs::write(world.root().join(&path), "word\n").unwrap();
+            world.repository().checkpoint(world.root(), path.clone(), path).await.unwrap();
+        }
+        world.repository().hang_after("lately");
+        let (_, mut alice) = world.play(Preset::Ask).await;
+        let repository = world.repository();
+        let go_on = async {
+            if are_few_quick {
+                repository.until_hanging().await;
+            }
+        };
+        let (end, ()) = tokio::join!(alice.play("look"), go_on);
+        assert_eq!(end, TurnEnd::Done);
+        let asked = index.0.lock().unwrap().clone();
+        let subjects: Vec<_> = asked[0].history.iter().map(|change| change.subject.as_str()).collect();
+        let latest: Vec<_> = (0..20).rev().take(expected).map(|number| format!("{number}.rs")).collect();
+        assert_eq!(subjects, latest);
+    }
+}
+
+#[tokio::test]
 async fn an_index_that_fails_fails_no_turn() {
     let found = vec![finding("src/sort.rs", (3, 7), "fn quick_sort() {}")];
     for (works, hint) in [(vec![], false), (vec![(QueryKind::Text, found)], true)] {

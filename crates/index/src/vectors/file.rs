@@ -190,4 +190,18 @@ mod tests {
         assert_eq!(opened(&path, 2, "other").1, vec![]);
         assert_eq!(opened(&path, 3, "other").1, vec![]);
     }
+
+    #[test]
+    fn vectors_are_read_one_after_the_other_into_the_room_of_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("vectors");
+        let (mut file, _) = opened(&path, 64, "one");
+        (0..1000).for_each(|number| file.append(ChunkHash(number), &[0.5; 64]));
+        file.flush().unwrap();
+        let mut rooms = Vec::new();
+        VectorFile::open(&path, 64, "one", |_, vector| rooms.push(vector.as_ptr_range())).unwrap();
+        assert_eq!(rooms.len(), 1000);
+        rooms.dedup();
+        assert_eq!(rooms.len(), 1);
+    }
 }

@@ -1,12 +1,14 @@
 //! Builds: what is indexed, what is told, how they are held up and ended.
 
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use loggia_domain::{CodeIndex, CodeQuery, IndexBuild, IndexControl, IndexError, IndexState, QueryKind};
 
 use crate::support::{
-    House, found, held_up, paused_among_symbols, phrase, skipped, symbols, text, until, write_much,
+    House, eventually, found, held_up, obey_permissions, paused_among_symbols, phrase, skipped, symbols,
+    text, until, write_much,
 };
 
 #[tokio::test]
@@ -163,4 +165,32 @@ async fn whoever_joins_a_build_gets_what_changed_before_that_a_moment_later() {
     index.control(IndexControl::Resume);
     assert_eq!(joined.await.unwrap(), build.await.unwrap().unwrap());
     until(&index, symbols("latecomer"), "late.rs:1-1 latecomer").await;
+}
+
+#[tokio::test]
+async fn a_first_build_that_failed_goes_well_when_it_can_for_whoever_asks_again_and_by_itself() {
+    obey_permissions();
+    for is_asked_for_again in [true, false] {
+        let house = House::with(&[("a.rs", "fn orchard() {}\n")]);
+        let allow = |mode| {
+            std::fs::set_permissions(house.data.path(), PermissionsExt::from_mode(mode)).unwrap();
+        };
+        let index = house.open();
+        index.loaded().await;
+        allow(0o500);
+        // As whoever keeps an index fresh asks for it, also where there is none yet.
+        let failed = index.build(IndexBuild::Refresh).await.unwrap_err();
+        assert_eq!(index.status().state, IndexState::Failed);
+        let told = index.status().last_error.unwrap();
+        assert!(told.contains("ermission denied"), "{told}");
+        assert_eq!(failed, IndexError::Unavailable(told));
+        allow(0o700);
+        if is_asked_for_again {
+            index.build(IndexBuild::Refresh).await.unwrap();
+        } else {
+            eventually("another attempt", || index.status().state == IndexState::Ready).await;
+        }
+        assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
+        assert_eq!((index.status().state, index.status().last_error), (IndexState::Ready, None));
+    }
 }

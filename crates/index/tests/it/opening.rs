@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use loggia_domain::{CodeIndex, IndexBuild, IndexState};
-use loggia_index::{FileIndex, OpenError};
+use loggia_index::{FileIndex, IndexSettings, OpenError};
 
-use crate::support::{House, found, symbols, text};
+use crate::support::{House, eventually, found, symbols, text};
 
 fn house() -> House {
     House::with(&[("a.rs", "fn orchard() {}\n"), ("b.py", "def meadow(): pass\n")])
@@ -73,6 +74,56 @@ async fn any_damaged_file_is_noticed_and_the_index_built_anew() {
             assert_eq!(found(&index, text("meadow")).await, "b.py:1-1", "{file:?} {damage:?}");
         }
     }
+}
+
+/// A workspace whose index has as many packs as are allowed: they are read to be made one when it is next written.
+async fn house_with_many_packs() -> House {
+    let house = house();
+    drop(house.built().await);
+    // A change that is written by itself leaves a pack.
+    for number in 0..11 {
+        let index = house.open();
+        house.write(&format!("c{number}.rs"), format!("fn brook_{number}() {{}}\n"));
+        index.changed(vec![format!("c{number}.rs")]).await.unwrap();
+    }
+    house
+}
+
+#[tokio::test]
+async fn damage_that_a_refresh_meets_leads_to_a_new_build() {
+    for damage in [Damage::Flip, Damage::Cut] {
+        let house = house_with_many_packs().await;
+        let index = house.open();
+        index.loaded().await;
+        damage.apply(&house.data.path().join("build-1/facts-1"));
+        // More than is kept in memory, so that the refresh writes.
+        for number in 0..300 {
+            house.write(&format!("d{number}.rs"), format!("fn creek_{number}() {{}}\n"));
+        }
+        let status = index.build(IndexBuild::Refresh).await.unwrap();
+        assert_eq!((status.state, status.files, status.last_error), (IndexState::Ready, 313, None));
+        assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard", "{damage:?}");
+        assert!(found(&index, symbols("creek_299")).await.starts_with("d299.rs:1-1 creek_299"), "{damage:?}");
+        drop(index);
+        let index = house.open();
+        assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard", "{damage:?}");
+        assert_eq!(index.details().notes, Vec::<String>::new(), "what is on disk now is whole");
+    }
+}
+
+#[tokio::test]
+async fn damage_that_is_met_where_changes_are_written_leads_to_a_new_build() {
+    let house = house_with_many_packs().await;
+    let index = FileIndex::open(IndexSettings { settle: Duration::ZERO, ..house.settings() }).unwrap();
+    index.loaded().await;
+    Damage::Flip.apply(&house.data.path().join("build-1/facts-1"));
+    house.write("d.rs", "fn creek() {}\n");
+    index.changed(vec!["d.rs".to_owned()]).await.unwrap();
+    let is_gone = || !house.data.path().join("build-1").exists();
+    eventually("a new build", || is_gone() && index.status().state == IndexState::Ready).await;
+    assert_eq!(index.status().last_error, None);
+    assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
+    assert_eq!(found(&index, symbols("creek")).await, "d.rs:1-1 creek");
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -83,6 +83,15 @@ pub(crate) async fn until(index: &FileIndex, query: CodeQuery, expected: &str) {
     }
 }
 
+/// Waits until something is so that nobody tells, since it is done on threads of the index.
+pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < patience, "{what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
 /// Waits until a build is among the symbols, and holds it up there.
 pub(crate) async fn paused_among_symbols(index: &Arc<FileIndex>) {
     let index = Arc::clone(index);

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use loggia_domain::{
     BoxFuture, CodeContext, CodeIndex, CodeQuery, CodeQuestion, Embedder, EmbedderError, IndexBuild,
@@ -10,7 +9,7 @@ use loggia_domain::{
 };
 use loggia_index::{FileIndex, IndexSettings, Making};
 
-use crate::support::{House, shown};
+use crate::support::{House, eventually, shown};
 
 /// Knows that some words mean the same.
 #[derive(Default)]
@@ -63,15 +62,6 @@ fn open(house: &House, meanings: &Arc<Meanings>) -> FileIndex {
     index
 }
 
-async fn until(what: &str, is_so: impl Fn() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < patience, "{what}");
-        // Vectors are made on a thread of their own, which tells nobody.
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
-
 fn house() -> House {
     House::with(&[
         ("a.rs", "/// The automobile.\npub fn drive() {}\n"),
@@ -86,7 +76,7 @@ async fn pieces_are_found_by_what_they_mean() {
     let meanings = Arc::new(Meanings::default());
     let index = open(&house, &meanings);
     index.build(IndexBuild::Rebuild).await.unwrap();
-    until("vectors", || index.details().vectors == Some(3)).await;
+    eventually("vectors", || index.details().vectors == Some(3)).await;
     let found = index.search(CodeQuery::new("vehicle", QueryKind::Vectors, 1)).await.unwrap();
     assert_eq!(shown(&found), "a.rs:1-2 drive");
     // No word of the question is in the file.
@@ -108,15 +98,15 @@ async fn vectors_are_kept_and_only_what_changed_is_embedded_again() {
     let meanings = Arc::new(Meanings::default());
     let index = open(&house, &meanings);
     index.build(IndexBuild::Rebuild).await.unwrap();
-    until("vectors", || index.details().vectors == Some(3)).await;
+    eventually("vectors", || index.details().vectors == Some(3)).await;
     drop(index);
     let again = Arc::new(Meanings::default());
     let index = open(&house, &again);
     index.build(IndexBuild::Rebuild).await.unwrap();
     house.write("b.rs", "/// The apple of an automobile.\npub fn eat() {}\n");
     index.changed(vec!["b.rs".to_owned()]).await.unwrap();
-    until("the change", || !again.batches.lock().unwrap().is_empty()).await;
-    until("its vector", || index.details().vectors == Some(4)).await;
+    eventually("the change", || !again.batches.lock().unwrap().is_empty()).await;
+    eventually("its vector", || index.details().vectors == Some(4)).await;
     let batches = again.batches.lock().unwrap().clone();
     assert_eq!(batches.len(), 1, "{batches:?}");
     assert!(batches[0].len() == 1 && batches[0][0].contains("apple"), "{batches:?}");
@@ -130,11 +120,11 @@ async fn a_piece_that_was_edited_often_crowds_out_no_other() {
     let house = house();
     let index = open(&house, &Arc::new(Meanings::default()));
     index.build(IndexBuild::Rebuild).await.unwrap();
-    until("vectors", || index.details().vectors == Some(3)).await;
+    eventually("vectors", || index.details().vectors == Some(3)).await;
     for edit in 1..=50 {
         house.write("b.rs", format!("/// The {}.\npub fn eat() {{}}\n", "pear ".repeat(edit + 1)));
         index.changed(vec!["b.rs".to_owned()]).await.unwrap();
-        until("the edit", || index.details().vectors == Some(3 + edit as u64)).await;
+        eventually("the edit", || index.details().vectors == Some(3 + edit as u64)).await;
     }
     let found = index.search(CodeQuery::new("apple", QueryKind::Vectors, 3)).await.unwrap();
     let mut paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
@@ -152,7 +142,7 @@ async fn pieces_of_secret_files_are_given_to_no_embedder() {
     let meanings = Arc::new(Meanings::default());
     index.embed_with(Arc::clone(&meanings) as Arc<dyn Embedder>, Making::All).unwrap();
     index.build(IndexBuild::Rebuild).await.unwrap();
-    until("vectors", || index.details().vectors == Some(3)).await;
+    eventually("vectors", || index.details().vectors == Some(3)).await;
     // Nor when it changes, is looked for by name, or lies beside files that do.
     house.write("keys/.env", "PEAR=apple\n");
     house.write("b.rs", "/// The apple.\npub fn eat() {}\n");
@@ -167,7 +157,7 @@ async fn pieces_of_secret_files_are_given_to_no_embedder() {
     let retrieved = index.retrieve(question.clone()).await.unwrap();
     assert!(shown(&retrieved.findings).contains("keys/.env"), "{retrieved:?}");
     index.embed_for(question, 5).await.unwrap();
-    until("the change", || index.details().vectors == Some(4)).await;
+    eventually("the change", || index.details().vectors == Some(4)).await;
     let batches = meanings.batches.lock().unwrap().concat();
     assert!(batches.iter().all(|text| !text.contains("PEAR=")), "{batches:?}");
 }
@@ -182,7 +172,7 @@ async fn what_others_use_most_is_embedded_first() {
     drop(house.built().await);
     let meanings = Arc::new(Meanings::default());
     let index = open(&house, &meanings);
-    until("vectors", || index.details().vectors == Some(22)).await;
+    eventually("vectors", || index.details().vectors == Some(22)).await;
     let batches = meanings.batches.lock().unwrap().concat();
     let is_about = |place: usize, words: &str| batches[place].contains(words);
     assert!(is_about(0, "pub fn most_used") && is_about(1, "pub fn less_used"), "{batches:?}");
@@ -203,7 +193,7 @@ async fn vectors_that_cannot_be_kept_are_told_and_may_be_tried_again() {
     std::fs::remove_dir(&in_the_way).unwrap();
     give().unwrap();
     assert_eq!(index.details().notes, Vec::<String>::new());
-    until("vectors", || index.details().vectors == Some(3)).await;
+    eventually("vectors", || index.details().vectors == Some(3)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -216,20 +206,20 @@ async fn a_piece_that_is_refused_is_passed_over_and_all_others_get_vectors() {
     let meanings = Arc::new(Meanings { dislikes: Some("odious"), ..Meanings::default() });
     let index = open(&house, &meanings);
     index.build(IndexBuild::Rebuild).await.unwrap();
-    until("vectors", || index.details().vectors == Some(20)).await;
-    until("a note", || !index.details().notes.is_empty()).await;
+    eventually("vectors", || index.details().vectors == Some(20)).await;
+    eventually("a note", || !index.details().notes.is_empty()).await;
     let note = "3 pieces of code were refused by the embedder and have no vector: a word is bad";
     assert_eq!(index.details().notes, [note]);
     // It is asked for the rest, but not for these again.
     let asked = meanings.asked.load(Ordering::Relaxed);
     house.write("b.rs", "/// The apple.\npub fn eat() {}\n");
     index.changed(vec!["b.rs".to_owned()]).await.unwrap();
-    until("the change", || index.details().vectors == Some(21)).await;
+    eventually("the change", || index.details().vectors == Some(21)).await;
     assert_eq!(meanings.asked.load(Ordering::Relaxed), asked + 1);
     // One that changed may be to its liking.
     house.write("f03.rs", "pub fn plain_3() {}\n");
     index.changed(vec!["f03.rs".to_owned()]).await.unwrap();
-    until("the changed one", || index.details().vectors == Some(22)).await;
+    eventually("the changed one", || index.details().vectors == Some(22)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -239,7 +229,7 @@ async fn an_embedder_that_is_away_is_told_and_done_without() {
     meanings.fails.store(true, Ordering::Relaxed);
     let index = open(&house, &meanings);
     index.build(IndexBuild::Rebuild).await.unwrap();
-    until("a failure", || !index.details().notes.is_empty()).await;
+    eventually("a failure", || !index.details().notes.is_empty()).await;
     assert_eq!(index.details().vectors, Some(0));
     assert_eq!(index.details().notes, ["vectors are not made for now: the embedder is away"]);
     let error = index.search(CodeQuery::new("pear", QueryKind::Vectors, 3)).await.unwrap_err();
@@ -250,7 +240,7 @@ async fn an_embedder_that_is_away_is_told_and_done_without() {
     meanings.fails.store(false, Ordering::Relaxed);
     house.write("b.rs", "/// The apple.\npub fn eat() {}\n");
     index.changed(vec!["b.rs".to_owned()]).await.unwrap();
-    until("all of them", || index.details().vectors == Some(3)).await;
+    eventually("all of them", || index.details().vectors == Some(3)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -265,7 +255,7 @@ async fn files_that_are_not_wanted_take_no_places_of_those_that_are() {
     let meanings = Arc::new(Meanings::default());
     let index = open(&house, &meanings);
     index.build(IndexBuild::Rebuild).await.unwrap();
-    until("vectors", || index.details().vectors == Some(81)).await;
+    eventually("vectors", || index.details().vectors == Some(81)).await;
     let query =
         CodeQuery { paths: vec!["docs/".to_owned()], ..CodeQuery::new("pear", QueryKind::Vectors, 3) };
     assert_eq!(shown(&index.search(query).await.unwrap()), "docs/far.md:1-1");

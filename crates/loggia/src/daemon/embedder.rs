@@ -176,7 +176,66 @@ async fn opened(choice: Choice) -> Result<Arc<dyn Embedder>, String> {
 
 #[cfg(test)]
 mod tests {
+    use loggia_domain::{CodeQuery, EmbedderError, IndexBuild, QueryKind, Timestamp, Workspace, WorkspaceId};
+    use tokio::sync::Notify;
+
     use super::*;
+    use crate::daemon::indexes::Indexes;
+
+    /// To whom all means the same.
+    struct Same;
+
+    impl Embedder for Same {
+        fn dimensions(&self) -> usize {
+            1
+        }
+
+        fn identity(&self) -> String {
+            "same".to_owned()
+        }
+
+        fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedderError>> {
+            Box::pin(async move { Ok(vec![vec![1.0]; texts.len()]) })
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_search_by_meaning_alone_waits_for_an_embedder_that_is_still_looked_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("work");
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("a.rs"), "fn orchard() {}\n").unwrap();
+        let workspace =
+            Workspace { id: WorkspaceId::new(), name: "work".to_owned(), root, created: Timestamp::now() };
+        let found = Arc::new(Notify::new());
+        let is_found = Arc::clone(&found);
+        let source = EmbedderSource::opened_by(move || {
+            let is_found = Arc::clone(&is_found);
+            Box::pin(async move {
+                is_found.notified().await;
+                Ok(Arc::new(Same) as Arc<dyn Embedder>)
+            })
+        });
+        let indexes = Indexes::new(directory.path(), false, Some(source.clone()));
+        let index = indexes.finder()(&workspace).unwrap();
+        index.build(IndexBuild::Rebuild).await.unwrap();
+        // Who waits so far is who gives the embedder to the index.
+        let waiting = source.0.state.receiver_count();
+        let mut search = index.search(CodeQuery::new("anything", QueryKind::Vectors, 1));
+        let waits = async {
+            while source.0.state.receiver_count() == waiting {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            said = &mut search => panic!("nobody waited: {said:?}"),
+            () = waits => {}
+        }
+        found.notify_one();
+        search.await.unwrap();
+        indexes.stop().await;
+    }
 
     fn error(name: &str) -> String {
         let source = EmbedderSource::new(name, PathBuf::new(), &[], Environment::empty());

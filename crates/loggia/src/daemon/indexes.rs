@@ -127,7 +127,7 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
-    use loggia_domain::{CodeQuery, IndexBuild, IndexError, IndexState, QueryKind, Timestamp};
+    use loggia_domain::{CodeQuery, IndexBuild, IndexControl, IndexError, IndexState, QueryKind, Timestamp};
 
     use super::*;
 
@@ -174,6 +174,34 @@ mod tests {
         let open: Vec<bool> = (0..=MAX_OPEN).map(|number| slot(number).is_open()).collect();
         assert_eq!(open, (0..=MAX_OPEN).map(|number| number != 1).collect::<Vec<_>>());
         drop(first);
+        indexes.stop().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_pause_holds_also_for_an_index_that_was_closed_meanwhile() {
+        let directory = tempfile::tempdir().unwrap();
+        let indexes = Indexes::new(directory.path(), false, None);
+        let workspaces: Vec<_> = (0..=MAX_OPEN).map(|number| workspace(directory.path(), number)).collect();
+        let paused = indexes.of(&workspaces[0]);
+        paused.build(IndexBuild::Rebuild).await.unwrap();
+        paused.control(IndexControl::Pause);
+        for workspace in &workspaces[1..] {
+            indexes.of(workspace).build(IndexBuild::Rebuild).await.unwrap();
+        }
+        let slot = Arc::clone(&indexes.0.slots()[&workspaces[0].id]);
+        assert!(!slot.is_open() && paused.details().is_paused, "it is told also while it is closed");
+        assert_eq!(paused.opened().await.files, 1);
+        assert!(slot.is_open() && paused.details().is_paused);
+        // Not only told: a build waits, until it is let go on.
+        let building = indexes.of(&workspaces[0]);
+        let build = tokio::spawn(async move { building.build(IndexBuild::Rebuild).await });
+        while !paused.details().progress.is_some_and(|progress| progress.is_paused) {
+            assert!(!build.is_finished(), "nothing held it up");
+            tokio::task::yield_now().await;
+        }
+        paused.control(IndexControl::Resume);
+        build.await.unwrap().unwrap();
+        assert!(!paused.details().is_paused);
         indexes.stop().await;
     }
 

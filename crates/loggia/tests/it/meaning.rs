@@ -2,9 +2,12 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::auto::AutoStage;
@@ -218,6 +221,29 @@ fn a_pull_runs_nothing_that_lies_in_the_workspace() {
     std::fs::set_permissions(&pip, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let shown = stage.run_with(&variables, &["index", "pull", "--pip", "tools/pip"]);
     assert!(shown.stderr.contains("the named pip"), "{shown}");
+}
+
+#[test]
+fn a_pull_that_is_interrupted_ends_as_cancelled_and_takes_away_what_was_fetched() {
+    let stage = Stage::new();
+    // It has fetched something, and would go on for a minute.
+    let pip = stage.write(
+        "pip",
+        "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n\
+         while [ \"$1\" != --target ]; do shift; done\n\
+         echo half >\"$2/half\"\necho \"in $2\"\nexec sleep 60\n",
+    );
+    std::fs::set_permissions(&pip, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = stage.command(&["index", "pull", "--pip", pip.to_str().unwrap()]);
+    command.env("PATH", std::env::var("PATH").unwrap());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let fetched = lines.find_map(|line| line.trim_start().strip_prefix("in ").map(PathBuf::from)).unwrap();
+    assert!(fetched.join("half").is_file(), "{fetched:?}");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+    assert_eq!(lines.collect::<Vec<_>>(), ["cancelled; what pip had fetched is gone again"]);
+    assert!(!fetched.exists(), "{fetched:?}");
 }
 
 #[test]
