@@ -29,17 +29,20 @@ impl Search<'_> {
         let filter = PathFilter::new(&query.paths)?;
         let tuning = Tuning::default();
         let parsed = question::parse(&query.text, tuning.forms);
+        let mut findings = self.exactly(query)?;
         let question = CodeQuestion {
             text: query.text.clone(),
             context: CodeContext::default(),
             history: Arc::default(),
             // Some of it may be what is defined by the query, and is there already.
-            limit: query.limit.saturating_mul(2),
+            limit: query.limit.saturating_add(findings.len()),
             budget: usize::MAX,
         };
         let ranking = self.ranked(&parsed, &question, &filter, &tuning, similar).map_err(unavailable)?;
         let best = ranking.files.first().map_or(0.0, |ranked| ranked.score);
-        let mut findings = self.defined_as(query, best)?;
+        // What is defined by the name that a query is stands above everything else: in its own order, and comparable with
+        // what comes after it.
+        findings.iter_mut().for_each(|finding| finding.score = finding.score.mul_add(0.01, best));
         for mut finding in self.pack(&ranking.files, &question)?.findings {
             self.narrow(&mut finding, &ranking, &parsed)?;
             // Of a long definition only the beginning is shown.
@@ -54,14 +57,6 @@ impl Search<'_> {
         }
         findings.truncate(query.limit);
         Ok(findings)
-    }
-
-    /// What is defined by the name that a query is, above everything else.
-    fn defined_as(&self, query: &CodeQuery, best: f32) -> Result<Vec<CodeFinding>, IndexError> {
-        let mut found = self.exactly(query)?;
-        // In their own order, and comparable with what comes after them.
-        found.iter_mut().for_each(|finding| finding.score = finding.score.mul_add(0.01, best));
-        Ok(found)
     }
 
     /// Shows of a piece the lines that have most of what was looked for, and in what they are.
