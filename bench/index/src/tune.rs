@@ -80,7 +80,7 @@ impl Draw {
             // The code is what the others are measured by.
             fields: [self.between(0.5, 8.0), 1.0, self.between(0.5, 3.0), self.between(0.0, 5.0)],
             lengths: [(); 4].map(|()| self.between(0.1, 1.0)),
-            saturation: self.between(0.4, 3.0),
+            saturation: self.between(0.4, 16.0),
             forms: self.between(0.0, 0.7),
             piece: self.between(0.0, 1.6),
             typed_name: self.between(0.0, 0.7),

@@ -5,6 +5,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tantivy::TantivyError;
+use tantivy::directory::error::OpenReadError;
+
 /// Why an index cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -38,6 +41,19 @@ pub(crate) enum Fault {
     Damaged { path: PathBuf },
     #[error("the build was cancelled")]
     Cancelled,
+}
+
+impl Fault {
+    /// Whether what is on disk is not what was written there, so that only a new build helps.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged { .. } | Self::Text(TantivyError::DataCorruption(_)) => true,
+            Self::Text(TantivyError::OpenReadError(error)) => {
+                matches!(error, OpenReadError::FileDoesNotExist(_))
+            }
+            Self::Io { .. } | Self::Text(_) | Self::Cancelled => false,
+        }
+    }
 }
 
 /// Adds the path to what the system said.

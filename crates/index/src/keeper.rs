@@ -135,6 +135,8 @@ pub(crate) struct Keeper {
     unfinished: Vec<TreePath>,
     /// When the whole tree is looked at again, since something failed.
     owed: Option<Owed>,
+    /// Whether something on disk turned out to be damaged: then a look at the tree, which need not meet it, builds anew.
+    is_damaged: bool,
 }
 
 /// What a failure left to do.
@@ -170,6 +172,7 @@ impl Keeper {
             next_key: AtomicU64::new(1),
             unfinished: Vec::new(),
             owed: None,
+            is_damaged: false,
         }
     }
 
@@ -179,7 +182,10 @@ impl Keeper {
         let rebuild = self.load();
         self.shared.is_loaded.send_replace(true);
         if rebuild {
-            self.build_unasked();
+            self.shared.inbox.looking();
+            // How it went is in the state; nobody waits for it.
+            let _ = self.build(IndexBuild::Rebuild, Symbols::OfAll);
+            drop(self.shared.inbox.built());
         }
         loop {
             let owed = self.owed.map(|owed| owed.at);
@@ -244,13 +250,6 @@ impl Keeper {
         }
     }
 
-    /// Builds anew what turned out to be damaged. How it went is in the state; nobody waits for it.
-    fn build_unasked(&mut self) {
-        self.shared.inbox.looking();
-        let _ = self.build(IndexBuild::Rebuild, Symbols::OfAll);
-        drop(self.shared.inbox.built());
-    }
-
     /// Builds, and tells how it went.
     fn build(&mut self, how: IndexBuild, symbols: Symbols) -> Result<(), IndexError> {
         let before = self.shared.published().state;
@@ -310,14 +309,17 @@ impl Keeper {
 
     /// Looks at the whole tree and does what differs. What turns out to be damaged is built anew.
     fn refresh(&mut self, symbols: Symbols) -> Result<(), Fault> {
-        match self.refresh_state(symbols) {
-            Err(fault @ Fault::Damaged { .. }) => {
-                tracing::warn!(%fault, "an index is built anew");
-                self.shared.publish(|published| published.state = IndexState::Building);
-                self.rebuild()
+        if !self.is_damaged {
+            match self.refresh_state(symbols) {
+                Err(fault) if fault.is_damage() => {
+                    tracing::warn!(%fault, "an index is built anew");
+                    self.is_damaged = true;
+                }
+                refreshed => return refreshed,
             }
-            refreshed => refreshed,
         }
+        self.shared.publish(|published| published.state = IndexState::Building);
+        self.rebuild()
     }
 
     fn refresh_state(&mut self, symbols: Symbols) -> Result<(), Fault> {
@@ -356,6 +358,7 @@ impl Keeper {
     /// Tells that changes could not be taken in, and owes them.
     fn failed(&mut self, fault: &Fault) {
         tracing::warn!(%fault, "changes could not be indexed");
+        self.is_damaged |= fault.is_damage();
         self.owe(self.owed);
         self.told(IndexState::Stale, Some(fault.to_string()));
     }
@@ -421,19 +424,17 @@ impl Keeper {
         self.see(Snapshot { base: snapshot.base, delta: Arc::new(delta) });
     }
 
-    /// Writes changes that are only in memory.
+    /// Writes changes that are only in memory. Where the state they belong to is damaged they wait for a new one.
     fn settle(&mut self) {
         self.settle_at = None;
         let has_changes = self.snapshot.as_ref().is_some_and(|snapshot| !snapshot.delta.is_empty());
-        if !has_changes {
+        if !has_changes || self.is_damaged {
             return;
         }
         let Err(fault) = self.write(&Survey::default(), Symbols::OfChanged) else { return };
         let is_stopping = self.shared.inbox.is_stopping();
-        if matches!(fault, Fault::Damaged { .. }) && !is_stopping {
-            // Another attempt would meet it again, and no look at the tree does.
-            tracing::warn!(%fault, "an index is built anew");
-            return self.build_unasked();
+        if fault.is_damage() && !is_stopping {
+            return self.failed(&fault);
         }
         tracing::warn!(%fault, "changes could not be written");
         self.shared.publish(|published| published.last_error = Some(fault.to_string()));

@@ -30,7 +30,7 @@
 //!   are old enough to prove anything.
 //! - What is bounded: the size of a file and the time it is parsed, the words of a query, the changes in memory
 //!   (`keeper::MAX_DELTA`), the memory of a build, the packs on disk. What grows with the workspace: the catalogue
-//!   (about a hundred bytes a file) and the names of definitions (about forty bytes a name), both in memory, and, once a
+//!   (some hundred and twenty bytes a file) and the names of definitions (about forty bytes a name), both in memory, and, once a
 //!   phrase was looked for, what is known of the words of the text (about three bytes a word).
 
 mod analyse;

@@ -135,6 +135,10 @@ struct Fit {
     has: [bool; 2],
 }
 
+/// How many words are counted before what they give is added up: enough for several threads, and few enough for the
+/// memory that words of every file take.
+const WORDS_AT_ONCE: usize = 16;
+
 /// Each word is counted by itself, on several threads; the sums are made in the order of the words.
 fn rank_by(
     snapshot: &Snapshot,
@@ -143,43 +147,53 @@ fn rank_by(
     score: &(dyn Fn(&[f32; FIELDS], &[u32; FIELDS]) -> f32 + Sync),
 ) -> Result<Scores, Fault> {
     let numbers = snapshot.numbers();
-    let words: Vec<(usize, &Wanted)> = wanted.iter().enumerate().collect();
-    let counted = workers::gather(
-        &words,
-        || Tally::new(numbers),
-        |tally, (place, wanted)| {
-            for (form, weight) in wanted.each() {
-                tally.count(snapshot, form, fields)?;
-                tally.add_up(weight);
-            }
-            let fit = |(file, counts): (u32, [f32; FIELDS])| Fit {
-                file,
-                score: score(&counts, snapshot.lengths(file)),
-                has: [
-                    TEXT_FIELDS.iter().any(|field| counts[*field as usize] > 0.0),
-                    counts[Field::Names as usize] > 0.0,
-                ],
-            };
-            Ok(vec![Fits { place: *place, files: tally.take().map(fit).collect() }])
-        },
-    );
-    let mut counted = counted?;
-    counted.sort_unstable_by_key(|fits| fits.place);
     let files = Collection::of(snapshot).files;
-    let mut scores = Scores { files: vec![0.0; numbers], rarity: Vec::new(), by_text: 0, by_names: 0 };
+    let rarities = Vec::with_capacity(wanted.len());
+    let mut scores = Scores { files: vec![0.0; numbers], rarity: rarities, by_text: 0, by_names: 0 };
     let mut seen = vec![[false; 2]; numbers];
-    for Fits { place, files: fits } in counted {
-        let rarity = rarity(fits.len(), files) * wanted[place].weight;
-        for fit in fits {
-            let file = fit.file as usize;
-            seen[file].iter_mut().zip(fit.has).for_each(|(seen, has)| *seen |= has);
-            scores.files[file] += rarity * fit.score;
+    let words: Vec<(usize, &Wanted)> = wanted.iter().enumerate().collect();
+    for words in words.chunks(WORDS_AT_ONCE) {
+        let count = |tally: &mut Tally, (place, wanted): &(usize, &Wanted)| {
+            Ok(vec![Fits { place: *place, files: fits(tally, snapshot, wanted, fields, score)? }])
+        };
+        let mut counted = workers::gather(words, || Tally::new(numbers), count)?;
+        counted.sort_unstable_by_key(|fits| fits.place);
+        for Fits { place, files: fits } in counted {
+            let rarity = rarity(fits.len(), files) * wanted[place].weight;
+            for fit in fits {
+                let file = fit.file as usize;
+                seen[file].iter_mut().zip(fit.has).for_each(|(seen, has)| *seen |= has);
+                scores.files[file] += rarity * fit.score;
+            }
+            scores.rarity.push(rarity);
         }
-        scores.rarity.push(rarity);
     }
     scores.by_text = seen.iter().filter(|[text, _]| *text).count();
     scores.by_names = seen.iter().filter(|[_, names]| *names).count();
     Ok(scores)
+}
+
+/// How well the files that have a word fit it.
+fn fits(
+    tally: &mut Tally,
+    snapshot: &Snapshot,
+    wanted: &Wanted,
+    fields: &[f32; FIELDS],
+    score: &dyn Fn(&[f32; FIELDS], &[u32; FIELDS]) -> f32,
+) -> Result<Vec<Fit>, Fault> {
+    for (form, weight) in wanted.each() {
+        tally.count(snapshot, form, fields)?;
+        tally.add_up(weight);
+    }
+    let fit = |(file, counts): (u32, [f32; FIELDS])| Fit {
+        file,
+        score: score(&counts, snapshot.lengths(file)),
+        has: [
+            TEXT_FIELDS.iter().any(|field| counts[*field as usize] > 0.0),
+            counts[Field::Names as usize] > 0.0,
+        ],
+    };
+    Ok(tally.take().map(fit).collect())
 }
 
 /// How much a word counts that so many of all files have.
@@ -216,31 +230,29 @@ impl Collection {
 
 /// How often one word is in each file.
 struct Tally {
-    files: Vec<Counts>,
-    /// Files with one form of the word.
-    touched: Vec<u32>,
-    /// Files with any form of it.
-    having: Vec<u32>,
-}
-
-/// How often one word is in one file.
-#[derive(Clone, Copy, Default)]
-struct Counts {
     /// In one form.
-    form: [u32; FIELDS],
+    counts: Vec<[u32; FIELDS]>,
+    touched: Vec<u32>,
     /// In all forms, weighted.
-    all: [f32; FIELDS],
+    sums: Vec<[f32; FIELDS]>,
+    having: Vec<u32>,
 }
 
 impl Tally {
     fn new(files: usize) -> Self {
-        Self { files: vec![Counts::default(); files], touched: Vec::new(), having: Vec::new() }
+        // Nothing but zeros: memory that the system has not to write before it is used.
+        Self {
+            counts: vec![[0; FIELDS]; files],
+            touched: Vec::new(),
+            sums: vec![[0.0; FIELDS]; files],
+            having: Vec::new(),
+        }
     }
 
     /// What was counted; after that nothing is.
-    fn take(&mut self) -> impl ExactSizeIterator<Item = (u32, [f32; FIELDS])> {
-        let Self { files, having, .. } = self;
-        having.drain(..).map(|file| (file, std::mem::take(&mut files[file as usize].all)))
+    fn take(&mut self) -> impl Iterator<Item = (u32, [f32; FIELDS])> {
+        let Self { sums, having, .. } = self;
+        having.drain(..).map(|file| (file, std::mem::take(&mut sums[file as usize])))
     }
 
     fn count(&mut self, snapshot: &Snapshot, word: &str, fields: &[f32; FIELDS]) -> Result<(), Fault> {
@@ -269,12 +281,12 @@ impl Tally {
     /// One form is counted: whole numbers first, so that no order of counting shows in the sums.
     fn add_up(&mut self, weight: f32) {
         for file in self.touched.drain(..) {
-            let Counts { form, all } = &mut self.files[file as usize];
-            if *all == [0.0; FIELDS] {
+            let counts = std::mem::take(&mut self.counts[file as usize]);
+            let sums = &mut self.sums[file as usize];
+            if *sums == [0.0; FIELDS] {
                 self.having.push(file);
             }
-            let counts = std::mem::take(form);
-            all.iter_mut().zip(counts).for_each(|(sum, count)| *sum += weight * count as f32);
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += weight * count as f32);
         }
     }
 
@@ -295,7 +307,7 @@ impl Tally {
     }
 
     fn add(&mut self, file: u32, field: Field, count: u32) {
-        let counts = &mut self.files[file as usize].form;
+        let counts = &mut self.counts[file as usize];
         if *counts == [0; FIELDS] {
             self.touched.push(file);
         }

@@ -68,7 +68,9 @@ pub(crate) fn gather<T: Sync, R: Send, S>(
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = cores.min(MAX_READERS).min(items.len());
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        // Where there is no thread, the rest of us does it alone.
+        let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).filter_map(spawn).collect();
         let mut found = work()?;
         for other in others {
             found.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);

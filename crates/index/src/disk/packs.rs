@@ -31,7 +31,11 @@ impl Packs {
         for place in entries.iter().filter_map(|entry| entry.facts) {
             if let std::collections::btree_map::Entry::Vacant(vacant) = packs.entry(place.pack) {
                 let path = path_of(build, place.pack);
-                let file = File::open(&path).at(&path)?;
+                let file = File::open(&path).map_err(|source| match source.kind() {
+                    // The catalogue names it, so it was there.
+                    std::io::ErrorKind::NotFound => Fault::Damaged { path: path.clone() },
+                    _ => Fault::Io { path: path.clone(), source },
+                })?;
                 vacant.insert((path, file));
             }
         }
@@ -91,9 +95,11 @@ pub(crate) struct PackWriter {
 }
 
 impl PackWriter {
-    /// Begins a pack with a number that no other has.
-    pub(crate) fn begin(build: &Path) -> Result<Self, Fault> {
-        let number = numbers(build)?.into_iter().max().unwrap_or(0) + 1;
+    /// Begins a pack with a number that no other has, nor one that these files have facts in: if that is missing, what
+    /// is in this one must not be taken for it.
+    pub(crate) fn begin(build: &Path, entries: &[Entry]) -> Result<Self, Fault> {
+        let named = entries.iter().filter_map(|entry| entry.facts).map(|place| place.pack);
+        let number = numbers(build)?.into_iter().chain(named).max().unwrap_or(0) + 1;
         let path = path_of(build, number);
         let file = File::create_new(&path).at(&path)?;
         Ok(Self { path, number, file: BufWriter::with_capacity(1 << 18, file), offset: 0 })

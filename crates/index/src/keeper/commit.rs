@@ -46,6 +46,7 @@ impl Keeper {
         let directory = self.shared.settings.directory.clone();
         let build = disk::new_build(&directory)?;
         let rebuilt = self.rebuild_in(&directory, &build);
+        self.is_damaged &= rebuilt.is_err();
         let is_used = self.snapshot.as_ref().is_some_and(|snapshot| snapshot.base.build == build);
         if rebuilt.is_err() && !is_used {
             // What is left of it would be swept away by the next start.
@@ -62,7 +63,7 @@ impl Keeper {
         let survey = Survey::whole(&self.shared.settings.root, None, control)?;
         control.step(IndexStep::Text, survey.read.len() as u64);
         let writer = self.writer(&text, survey.read.len())?;
-        let pack = Mutex::new(PackWriter::begin(build)?);
+        let pack = Mutex::new(PackWriter::begin(build, &[])?);
         let passed = self.pass(&survey.read, None, Depth::Text, &writer, &pack)?;
         pack.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
         let mut skipped = survey.skipped;
@@ -96,7 +97,7 @@ impl Keeper {
         text: &TextIndex,
         catalogue: &mut Catalogue,
     ) -> Result<(String, BTreeSet<String>), Fault> {
-        let pack = Mutex::new(PackWriter::begin(build)?);
+        let pack = Mutex::new(PackWriter::begin(build, &catalogue.entries)?);
         let changed = self.symbols(&mut catalogue.entries, &pack)?;
         self.shared.control.step(IndexStep::Writing, 0);
         pack.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
@@ -114,7 +115,7 @@ impl Keeper {
         let control = &self.shared.control;
         control.step(IndexStep::Text, survey.read.len() as u64);
         let writer = self.writer(&snapshot.base.text, survey.read.len())?;
-        let pack = Mutex::new(PackWriter::begin(&build)?);
+        let pack = Mutex::new(PackWriter::begin(&build, snapshot.base.entries())?);
         let passed = self.pass(&survey.read, Some(&snapshot), Depth::All, &writer, &pack)?;
         control.step(IndexStep::Writing, 0);
         let mut pack = pack.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -32,9 +32,18 @@ fn look_and_cancel(keeper: &mut Keeper) {
                 shared.control.wish(IndexControl::Cancel);
             }
         });
+        // Also where the look panics.
+        let _over = SetOnDrop(&is_over);
         keeper.look();
-        is_over.store(true, Ordering::Relaxed);
     });
+}
+
+struct SetOnDrop<'f>(&'f AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 #[test]
@@ -45,12 +54,12 @@ fn a_look_at_the_tree_that_is_cancelled_is_made_up_for_later() {
     let mut keeper = keeper(files.path(), data.path());
     keeper.build(IndexBuild::Rebuild, Symbols::OfAll).unwrap();
     // A look may be quicker than whoever cancels it; then there is a next one, for something else.
-    let path = (0..).map(|number| format!("z{number}.txt")).find(|path| {
+    let path = (0..100).map(|number| format!("z{number}.txt")).find(|path| {
         write(path);
         look_and_cancel(&mut keeper);
         !knows(&keeper.shared, path)
     });
-    let path = path.unwrap();
+    let path = path.expect("of a hundred looks one is cancelled");
     let told = keeper.shared.published();
     assert_eq!((told.state, told.was_cancelled, told.last_error), (IndexState::Stale, true, None));
     let owed = keeper.owed.expect("it is not forgotten");

@@ -120,7 +120,8 @@ impl Search<'_> {
         ranked.sort_by(order);
         if tuning.central > 0.0 {
             // It decides between files that fit as well; farther down there is nothing to decide.
-            let most = tuning.central * (self.snapshot.numbers() as f32).ln_1p();
+            let files = self.snapshot.numbers() - self.snapshot.delta.removed.len();
+            let most = tuning.central * (files as f32).ln_1p();
             for place in close_ones(&ranked, CENTRAL, most) {
                 ranked[place].score += tuning.central * self.central(ranked[place].file)?;
             }

@@ -102,7 +102,7 @@ impl Search<'_> {
         let pattern = Pattern::new(name);
         let container = container.map(Container::of);
         let sought = Sought { pattern, container, kinds: &query.symbols, filter: &filter };
-        let mut hits = match words::unique(name).first() {
+        let mut hits = match words::unique(name).first().filter(|_| name.is_ascii()) {
             // Whatever its case, it is among the names that have it as a word.
             Some(word) => {
                 let mut numbers: Vec<usize> = self.snapshot.base.names.with_word(word).collect();
@@ -111,7 +111,7 @@ impl Search<'_> {
                 hits.extend(self.hits_in_changes(&sought));
                 hits
             }
-            // Too long or too short for a word.
+            // It is too long or too short for a word, or of a script whose cases are less simple.
             None => self.hits(&sought).map_err(unavailable)?,
         };
         let least = if container.is_some() { SAME_NAME + CONTAINER } else { SAME_NAME };

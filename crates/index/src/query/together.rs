@@ -34,8 +34,7 @@ impl Search<'_> {
             text: query.text.clone(),
             context: CodeContext::default(),
             history: Arc::default(),
-            // Some of it may be what is defined by the query, and is there already.
-            limit: query.limit.saturating_add(findings.len()),
+            limit: query.limit,
             budget: usize::MAX,
         };
         let ranking = self.ranked(&parsed, &question, &filter, &tuning, similar).map_err(unavailable)?;
@@ -43,7 +42,9 @@ impl Search<'_> {
         // What is defined by the name that a query is stands above everything else: in its own order, and comparable with
         // what comes after it.
         findings.iter_mut().for_each(|finding| finding.score = finding.score.mul_add(0.01, best));
-        for mut finding in self.pack(&ranking.files, &question)?.findings {
+        // Some pieces may be what is defined by the query, and are there already, or come to the same lines.
+        let more = CodeQuestion { limit: query.limit.saturating_mul(2), ..question };
+        for mut finding in self.pack(&ranking.files, &more)?.findings {
             self.narrow(&mut finding, &ranking, &parsed)?;
             // Of a long definition only the beginning is shown.
             let is_there = |other: &CodeFinding| {

@@ -180,10 +180,10 @@ async fn a_first_build_that_failed_goes_well_when_it_can_for_whoever_asks_again_
         allow(0o500);
         // As whoever keeps an index fresh asks for it, also where there is none yet.
         let failed = index.build(IndexBuild::Refresh).await.unwrap_err();
-        assert_eq!(index.status().state, IndexState::Failed);
-        let told = index.status().last_error.unwrap();
-        assert!(told.contains("ermission denied"), "{told}");
-        assert_eq!(failed, IndexError::Unavailable(told));
+        assert!(
+            matches!(&failed, IndexError::Unavailable(why) if why.contains("ermission denied")),
+            "{failed}"
+        );
         allow(0o700);
         if is_asked_for_again {
             index.build(IndexBuild::Refresh).await.unwrap();

@@ -1,13 +1,14 @@
 //! Opening what is on disk: whole, damaged, of another version, or somebody else's.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loggia_domain::{CodeIndex, IndexBuild, IndexState};
 use loggia_index::{FileIndex, IndexSettings, OpenError};
 
-use crate::support::{House, eventually, found, symbols, text};
+use crate::support::{House, eventually, found, obey_permissions, symbols, text};
 
 fn house() -> House {
     House::with(&[("a.rs", "fn orchard() {}\n"), ("b.py", "def meadow(): pass\n")])
@@ -113,17 +114,53 @@ async fn damage_that_a_refresh_meets_leads_to_a_new_build() {
 
 #[tokio::test]
 async fn damage_that_is_met_where_changes_are_written_leads_to_a_new_build() {
+    let few_packs = house();
+    drop(few_packs.built().await);
+    // Where packs are many all are read, and written as one; a pack that is missed then is not missed any more.
+    for (house, damage) in [(house_with_many_packs().await, Damage::Flip), (few_packs, Damage::Remove)] {
+        let index = opened(&house).await;
+        change_and_damage(&house, &index, damage).await;
+        is_built_anew(&house, &index).await;
+    }
+}
+
+#[tokio::test]
+async fn damage_is_not_forgotten_where_a_new_build_fails() {
+    obey_permissions();
     let house = house_with_many_packs().await;
+    let allow = |mode| {
+        std::fs::set_permissions(house.data.path(), PermissionsExt::from_mode(mode)).unwrap();
+    };
+    let index = opened(&house).await;
+    allow(0o500);
+    change_and_damage(&house, &index, Damage::Flip).await;
+    let told = || index.status().last_error.unwrap_or_default();
+    eventually("a failed build", || told().contains("ermission denied")).await;
+    assert_ne!(index.status().state, IndexState::Ready);
+    allow(0o700);
+    is_built_anew(&house, &index).await;
+}
+
+/// An index that writes changes at once.
+async fn opened(house: &House) -> FileIndex {
     let index = FileIndex::open(IndexSettings { settle: Duration::ZERO, ..house.settings() }).unwrap();
     index.loaded().await;
-    Damage::Flip.apply(&house.data.path().join("build-1/facts-1"));
+    index
+}
+
+/// Damages a pack, and changes a file, which is to be written.
+async fn change_and_damage(house: &House, index: &FileIndex, damage: Damage) {
+    damage.apply(&house.data.path().join("build-1/facts-1"));
     house.write("d.rs", "fn creek() {}\n");
     index.changed(vec!["d.rs".to_owned()]).await.unwrap();
+}
+
+async fn is_built_anew(house: &House, index: &FileIndex) {
     let is_gone = || !house.data.path().join("build-1").exists();
     eventually("a new build", || is_gone() && index.status().state == IndexState::Ready).await;
     assert_eq!(index.status().last_error, None);
-    assert_eq!(found(&index, symbols("orchard")).await, "a.rs:1-1 orchard");
-    assert_eq!(found(&index, symbols("creek")).await, "d.rs:1-1 creek");
+    assert_eq!(found(index, symbols("orchard")).await, "a.rs:1-1 orchard");
+    assert_eq!(found(index, symbols("creek")).await, "d.rs:1-1 creek");
 }
 
 #[derive(Debug, Clone, Copy)]
