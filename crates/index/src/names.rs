@@ -177,13 +177,21 @@ impl Names {
     }
 }
 
+/// The bit for `_`.
+const UNDERSCORE: u8 = 36;
+
+/// Whether two names have the same letters and digits, apart from `_`.
+pub(crate) fn same_letters(one: u64, other: u64) -> bool {
+    (one ^ other) & !(1 << UNDERSCORE) == 0
+}
+
 /// Which letters and digits a name has, as bits; others share those that are left.
 pub(crate) fn letters(name: &str) -> u64 {
     let bit = |byte: u8| match byte {
         b'a'..=b'z' => byte - b'a',
         b'A'..=b'Z' => byte - b'A',
         b'0'..=b'9' => 26 + (byte - b'0'),
-        b'_' => 36,
+        b'_' => UNDERSCORE,
         other => 37 + other % 27,
     };
     name.bytes().fold(0, |bits, byte| bits | 1 << bit(byte))

@@ -5,9 +5,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::fault::OpenError;
 
@@ -27,6 +28,8 @@ impl Lock {
             .write(true)
             .create(true)
             .truncate(false)
+            // What is written would else end up where a link leads.
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(&path)
             .map_err(not_writable)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {

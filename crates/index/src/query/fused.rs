@@ -171,6 +171,11 @@ impl Search<'_> {
                 path.strip_suffix(mentioned.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
             };
+            if let Some(file) = self.snapshot.find(mentioned) {
+                // The whole path means this file, whatever others have of its words.
+                scores.files[file as usize] += (1.0 + mention) * best;
+                continue;
+            }
             let entries = self.snapshot.entries().filter(|(_, entry)| ends(&entry.path));
             let mut files: Vec<u32> = entries.map(|(file, _)| file).collect();
             if files.is_empty() {

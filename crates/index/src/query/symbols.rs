@@ -8,7 +8,7 @@ use loggia_domain::{CodeFinding, CodeQuery, Definition, IndexError, SymbolKind};
 
 use crate::facts::Facts;
 use crate::fault::Fault;
-use crate::names::{Container, Defined, letters};
+use crate::names::{Container, Defined, letters, same_letters};
 use crate::query::excerpt::{MAX_SNIPPET, shortened, snippet};
 use crate::query::filter::PathFilter;
 use crate::query::{Search, unavailable};
@@ -92,32 +92,55 @@ impl Search<'_> {
         self.findings(hits)
     }
 
-    /// The definitions whose name is the query, whatever its case; none if it is no name. At most half of what is wanted.
+    /// The definitions whose name is the query, whatever its case, its `_` and the spaces between its words; none if it is no
+    /// name. At most half of what is wanted.
     pub(super) fn exactly(&self, query: &CodeQuery) -> Result<Vec<CodeFinding>, IndexError> {
         let (container, name) = parts(&query.text);
-        if name.is_empty() || !name.chars().all(words::is_word) {
+        let is_word = |char: char| words::is_word(char) || char.is_whitespace();
+        if name.is_empty()
+            || !name.chars().all(is_word)
+            || name.split_whitespace().count() > MOST_WORDS_OF_A_NAME
+        {
             return Ok(Vec::new());
         }
         let filter = PathFilter::new(&query.paths)?;
         let pattern = Pattern::new(name);
         let container = container.map(Container::of);
         let sought = Sought { pattern, container, kinds: &query.symbols, filter: &filter };
-        let mut hits = match words::unique(name).first().filter(|_| name.is_ascii()) {
-            // Whatever its case, it is among the names that have it as a word.
-            Some(word) => {
-                let mut numbers: Vec<usize> = self.snapshot.base.names.with_word(word).collect();
-                numbers.dedup();
-                let mut hits = self.hits_among(&sought, numbers);
-                hits.extend(self.hits_in_changes(&sought));
-                hits
-            }
-            // It is too long or too short for a word, or of a script whose cases are less simple.
-            None => self.hits(&sought).map_err(unavailable)?,
+        let least = if container.is_some() { SAME_NAME + CONTAINER } else { SAME_LETTERS };
+        let mut hits = match name.is_ascii() {
+            true => self.hits_with_words(&sought, name),
+            // Other scripts have cases that are less simple.
+            false => self.hits(&sought).map_err(unavailable)?,
         };
-        let least = if container.is_some() { SAME_NAME + CONTAINER } else { SAME_NAME };
         hits.retain(|hit| hit.score >= least);
+        if hits.is_empty() {
+            // What was typed in one may be several words, as `quicksort` is.
+            let names = &self.snapshot.base.names;
+            let has = letters(name.trim());
+            hits =
+                self.hits_among(&sought, (0..names.len()).filter(|at| same_letters(names.letters(*at), has)));
+            hits.retain(|hit| hit.score >= least);
+        }
         self.sort(&mut hits, query.limit.div_ceil(2));
         self.findings(hits)
+    }
+
+    /// The definitions that fit of those whose names have a text as a word, or all of its words.
+    fn hits_with_words(&self, sought: &Sought<'_>, text: &str) -> Vec<Hit> {
+        let names = &self.snapshot.base.names;
+        let all = words::unique(text);
+        let (whole, parts): (Vec<&String>, Vec<&String>) =
+            all.iter().partition(|word| word.len() == text.len());
+        let mut numbers: Vec<usize> = whole.into_iter().flat_map(|word| names.with_word(word)).collect();
+        // Whatever has all of them has the rarest.
+        let rarest = parts.into_iter().min_by_key(|word| names.with_word(word).count());
+        numbers.extend(rarest.into_iter().flat_map(|word| names.with_word(word)));
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut hits = self.hits_among(sought, numbers);
+        hits.extend(self.hits_in_changes(sought));
+        hits
     }
 
     fn findings(&self, hits: Vec<Hit>) -> Result<Vec<CodeFinding>, IndexError> {
@@ -215,6 +238,9 @@ const CONTAINER: f32 = 8.0;
 
 /// A name that is the one that was typed, apart from its case, has at least this.
 const SAME_NAME: f32 = 95.0;
+
+/// A name that is the one that was typed, apart from its case and its `_`, has at least this, and no other has.
+const SAME_LETTERS: f32 = 89.0;
 
 /// A name that is the one that was typed, or begins with it, and is in the right thing has more than this.
 const INSIDE: f32 = 80.0 + CONTAINER;

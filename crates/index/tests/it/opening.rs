@@ -91,6 +91,16 @@ async fn house_with_many_packs() -> House {
 }
 
 #[tokio::test]
+async fn a_lock_that_is_a_link_is_not_followed() {
+    let house = house();
+    let other = house.files.path().join("a.rs");
+    std::os::unix::fs::symlink(&other, house.data.path().join("lock")).unwrap();
+    let refused = FileIndex::open(house.settings()).unwrap_err();
+    assert!(matches!(refused, OpenError::NotWritable { .. }), "{refused:?}");
+    assert_eq!(fs::read_to_string(other).unwrap(), "fn orchard() {}\n");
+}
+
+#[tokio::test]
 async fn damage_that_a_refresh_meets_leads_to_a_new_build() {
     for damage in [Damage::Flip, Damage::Cut] {
         let house = house_with_many_packs().await;

@@ -186,6 +186,9 @@ async fn a_query_that_is_a_name_leads_to_what_it_names_and_others_to_the_line() 
     assert_eq!(first("MessageQueue").await.as_deref(), Some("src/queue.rs:6-8 MessageQueue"));
     assert_eq!(first("messagequeue").await.as_deref(), Some("src/queue.rs:6-8 MessageQueue"));
     assert_eq!(first("MessageQueue::poll_queue").await.as_deref(), Some("src/queue.rs:12-14 poll_queue"));
+    for text in ["poll_queue", "pollQueue", "pollqueue", "POLL_QUEUE", "poll queue"] {
+        assert_eq!(first(text).await.as_deref(), Some("src/queue.rs:12-14 poll_queue"), "{text}");
+    }
     // One letter is no word, and still a name.
     assert_eq!(first("Q").await.as_deref(), Some("src/other.rs:5-5 q"));
     // A line in the middle of a piece, and what it is in.
@@ -195,6 +198,19 @@ async fn a_query_that_is_a_name_leads_to_what_it_names_and_others_to_the_line() 
     let narrow = CodeQuery { limit: 1, ..fused("MessageQueue") };
     assert_eq!(index.search(narrow).await.unwrap().len(), 1);
     assert_eq!(used(&index, "MessageQueue::poll_queue").await, used(&index, "poll_queue").await);
+}
+
+#[tokio::test]
+async fn a_path_that_is_whole_leads_to_its_file_also_where_others_end_like_it() {
+    let house = House::with(&[
+        ("Cargo.toml", "[workspace]\nmembers = []\n"),
+        ("a/Cargo.toml", "# Cargo.toml Cargo.toml\n[package]\nname = \"a\"\n"),
+        ("b/Cargo.toml", "# Cargo.toml Cargo.toml\n[package]\nname = \"b\"\n"),
+        ("notes.md", "Cargo.toml, Cargo.toml, and once more Cargo.toml.\n"),
+    ]);
+    let index = house.built().await;
+    let first = index.search(CodeQuery::new("Cargo.toml", QueryKind::Fused, 10)).await.unwrap().remove(0);
+    assert_eq!(first.path, "Cargo.toml");
 }
 
 #[tokio::test]

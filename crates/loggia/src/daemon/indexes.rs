@@ -178,6 +178,28 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
+    async fn a_directory_that_takes_the_place_of_a_workspace_s_is_the_one_that_is_searched() {
+        let directory = tempfile::tempdir().unwrap();
+        let indexes = Indexes::new(directory.path(), false, None);
+        let workspace = workspace(directory.path(), 0);
+        let index = indexes.of(&workspace);
+        index.build(IndexBuild::Rebuild).await.unwrap();
+        std::fs::rename(&workspace.root, directory.path().join("away")).unwrap();
+        std::fs::create_dir(&workspace.root).unwrap();
+        std::fs::write(workspace.root.join("b.rs"), "fn meadow() {}\n").unwrap();
+        index.build(IndexBuild::Refresh).await.unwrap();
+        for (name, expected) in [("meadow", 1), ("orchard_0", 0)] {
+            let query = CodeQuery::new(name, QueryKind::Symbols, 1);
+            assert_eq!(index.search(query).await.unwrap().len(), expected, "{name}");
+        }
+        std::fs::remove_dir_all(&workspace.root).unwrap();
+        let query = CodeQuery::new("meadow", QueryKind::Symbols, 1);
+        let refused = index.search(query).await.unwrap_err();
+        assert!(matches!(refused, IndexError::Unavailable(_)), "{refused:?}");
+        indexes.stop().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
     async fn a_pause_holds_also_for_an_index_that_was_closed_meanwhile() {
         let directory = tempfile::tempdir().unwrap();
         let indexes = Indexes::new(directory.path(), false, None);

@@ -5,6 +5,7 @@
 //! directory is free; nobody waits for that who only asks how it is.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -58,6 +59,15 @@ pub(super) struct Slot {
 struct Open {
     index: Arc<FileIndex>,
     fresh: Fresh,
+    /// The directory it was opened for, which may have been moved away since.
+    root: Option<Identity>,
+}
+
+/// Which directory a path leads to, whatever its name: device and number.
+type Identity = (u64, u64);
+
+fn identity(path: &Path) -> Option<Identity> {
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// Whether an index is kept fresh.
@@ -72,7 +82,7 @@ impl Open {
     /// Closes it once nobody searches it any more, and blocks until what waits is written and its directory is free. One
     /// that is searched for longer comes back.
     fn close(self, patience: Duration) -> Result<(), Self> {
-        let Self { mut index, fresh } = self;
+        let Self { mut index, fresh, root } = self;
         drop(fresh);
         let until = Instant::now() + patience;
         loop {
@@ -84,7 +94,9 @@ impl Open {
                     drop(index);
                     return Ok(());
                 }
-                Err(index) if Instant::now() >= until => return Err(Self { index, fresh: Fresh::No }),
+                Err(index) if Instant::now() >= until => {
+                    return Err(Self { index, fresh: Fresh::No, root });
+                }
                 Err(index) => index,
             };
             std::thread::sleep(LOOK_AGAIN);
@@ -131,12 +143,22 @@ impl Slot {
         self.place.look(|open| open.map(|open| Arc::clone(&open.index)))
     }
 
-    /// Opens it, unless it is. Blocks.
+    /// The index, if it is open for the directory that is there now.
+    fn present_index(&self) -> Option<Arc<FileIndex>> {
+        let root = identity(&self.root);
+        self.place.look(|open| open.filter(|open| open.root == root).map(|open| Arc::clone(&open.index)))
+    }
+
+    /// Opens it, unless it is. Blocks. One whose directory was moved away is closed first, unless it is still searched.
     fn open_now(&self) -> Result<Arc<FileIndex>, IndexError> {
-        if let Some(index) = self.opened_index() {
+        if let Some(index) = self.present_index() {
             return Ok(index);
         }
         let mut hold = self.place.hold();
+        let root = identity(&self.root);
+        if let Some(moved) = hold.content.take_if(|open| open.root != root) {
+            hold.content = moved.close(LAST_SEARCHES).err();
+        }
         if let Some(open) = &hold.content {
             return Ok(Arc::clone(&open.index));
         }
@@ -146,7 +168,7 @@ impl Slot {
         if self.is_paused.load(Ordering::Relaxed) {
             index.control(IndexControl::Pause);
         }
-        hold.content = Some(Open { index: Arc::clone(&index), fresh: Fresh::No });
+        hold.content = Some(Open { index: Arc::clone(&index), fresh: Fresh::No, root });
         // Here, where it cannot be missed: whoever asked may not wait any more.
         self.habits.embedder.iter().for_each(|embedder| embedder.serve(&index));
         Ok(index)
@@ -171,7 +193,7 @@ impl Slot {
         if let Some(home) = self.home.upgrade() {
             self.last_use.store(home.one_more_use(), Ordering::Relaxed);
         }
-        let index = match self.opened_index() {
+        let index = match self.present_index() {
             Some(index) => index,
             None => {
                 let slot = Arc::clone(&self);
