@@ -116,17 +116,14 @@ impl Search<'_> {
         hits.retain(|hit| hit.score >= least);
         if hits.is_empty() {
             // What was typed in one may be several words, as `quicksort` is.
-            let names = &self.snapshot.base.names;
-            let has = letters(name.trim());
-            hits =
-                self.hits_among(&sought, (0..names.len()).filter(|at| same_letters(names.letters(*at), has)));
+            hits = self.hits_spelled(&sought, name, 0..self.snapshot.base.names.len());
             hits.retain(|hit| hit.score >= least);
         }
         self.sort(&mut hits, query.limit.div_ceil(2));
         self.findings(hits)
     }
 
-    /// The definitions that fit of those whose names have a text as a word, or all of its words.
+    /// The definitions spelled like a text that fit, of those whose names have it as a word, or all of its words.
     fn hits_with_words(&self, sought: &Sought<'_>, text: &str) -> Vec<Hit> {
         let names = &self.snapshot.base.names;
         let all = words::unique(text);
@@ -138,9 +135,22 @@ impl Search<'_> {
         numbers.extend(rarest.into_iter().flat_map(|word| names.with_word(word)));
         numbers.sort_unstable();
         numbers.dedup();
-        let mut hits = self.hits_among(sought, numbers);
+        let mut hits = self.hits_spelled(sought, text, numbers);
         hits.extend(self.hits_in_changes(sought));
         hits
+    }
+
+    /// The definitions that fit of those whose names, of these, have the letters of a text and no others.
+    fn hits_spelled(
+        &self,
+        sought: &Sought<'_>,
+        text: &str,
+        numbers: impl IntoIterator<Item = usize>,
+    ) -> Vec<Hit> {
+        let names = &self.snapshot.base.names;
+        let has = text.split_whitespace().fold(0, |has, word| has | letters(word));
+        let is_spelled = |number: &usize| same_letters(names.letters(*number), has);
+        self.hits_among(sought, numbers.into_iter().filter(is_spelled))
     }
 
     fn findings(&self, hits: Vec<Hit>) -> Result<Vec<CodeFinding>, IndexError> {

@@ -43,9 +43,28 @@ impl Search<'_> {
         // what comes after it.
         findings.iter_mut().for_each(|finding| finding.score = finding.score.mul_add(0.01, best));
         // Some pieces may be what is defined by the query, and are there already, or come to the same lines.
-        let more = CodeQuestion { limit: query.limit.saturating_mul(2), ..question };
-        for mut finding in self.pack(&ranking.files, &more)?.findings {
-            self.narrow(&mut finding, &ranking, &parsed)?;
+        for limit in [query.limit, query.limit.saturating_mul(2)] {
+            let more = CodeQuestion { limit, ..question.clone() };
+            let left_out = self.fill(&mut findings, &ranking, &parsed, &more)?;
+            if findings.len() >= query.limit || left_out == 0 {
+                break;
+            }
+        }
+        findings.truncate(query.limit);
+        Ok(findings)
+    }
+
+    /// Adds the best pieces that are not there yet. Says how many others there are.
+    fn fill(
+        &self,
+        findings: &mut Vec<CodeFinding>,
+        ranking: &Ranking,
+        parsed: &Parsed,
+        question: &CodeQuestion,
+    ) -> Result<usize, IndexError> {
+        let packed = self.pack(&ranking.files, question)?;
+        for mut finding in packed.findings {
+            self.narrow(&mut finding, ranking, parsed)?;
             // Of a long definition only the beginning is shown.
             let is_there = |other: &CodeFinding| {
                 other.path == finding.path
@@ -56,8 +75,7 @@ impl Search<'_> {
                 findings.push(finding);
             }
         }
-        findings.truncate(query.limit);
-        Ok(findings)
+        Ok(packed.left_out)
     }
 
     /// Shows of a piece the lines that have most of what was looked for, and in what they are.
