@@ -358,3 +358,24 @@ impl Factors {
 pub(super) fn only(fields: [f32; FIELDS], tuning: &Tuning) -> Weights {
     Weights { fields, lengths: tuning.lengths, saturation: tuning.saturation }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_with_a_near_one_beside_them_are_told_apart() {
+        let ranked = |scores: &[f32]| -> Vec<Ranked> {
+            (0..).zip(scores).map(|(file, score)| Ranked { file, score: *score, close: None }).collect()
+        };
+        let check = |scores: &[f32], first, expected: &[usize]| {
+            assert_eq!(close_ones(&ranked(scores), first, 0.01), expected, "{scores:?}");
+        };
+        check(&[], 9, &[]);
+        check(&[1.0], 9, &[]);
+        check(&[1.0, 0.5, 0.495, 0.2], 9, &[1, 2]);
+        check(&[1.0, 1.0, 0.992, 0.985], 9, &[0, 1, 2, 3]);
+        // The last one that may move is near to one that may not.
+        check(&[1.0, 0.5, 0.495], 2, &[1]);
+    }
+}
