@@ -109,48 +109,25 @@ impl Search<'_> {
         let sought = Sought { pattern, container, kinds: &query.symbols, filter: &filter };
         let least = if container.is_some() { SAME_NAME + CONTAINER } else { SAME_LETTERS };
         let mut hits = match name.is_ascii() {
-            true => self.hits_with_words(&sought, name),
+            true => self.hits_spelled(&sought, name),
             // Other scripts have cases that are less simple.
             false => self.hits(&sought).map_err(unavailable)?,
         };
         hits.retain(|hit| hit.score >= least);
-        if hits.is_empty() {
-            // What was typed in one may be several words, as `quicksort` is.
-            hits = self.hits_spelled(&sought, name, 0..self.snapshot.base.names.len());
-            hits.retain(|hit| hit.score >= least);
-        }
         self.sort(&mut hits, query.limit.div_ceil(2));
         self.findings(hits)
     }
 
-    /// The definitions spelled like a text that fit, of those whose names have it as a word, or all of its words.
-    fn hits_with_words(&self, sought: &Sought<'_>, text: &str) -> Vec<Hit> {
-        let names = &self.snapshot.base.names;
-        let all = words::unique(text);
-        let (whole, parts): (Vec<&String>, Vec<&String>) =
-            all.iter().partition(|word| word.len() == text.len());
-        let mut numbers: Vec<usize> = whole.into_iter().flat_map(|word| names.with_word(word)).collect();
-        // Whatever has all of them has the rarest.
-        let rarest = parts.into_iter().min_by_key(|word| names.with_word(word).count());
-        numbers.extend(rarest.into_iter().flat_map(|word| names.with_word(word)));
-        numbers.sort_unstable();
-        numbers.dedup();
-        let mut hits = self.hits_spelled(sought, text, numbers);
-        hits.extend(self.hits_in_changes(sought));
-        hits
-    }
-
-    /// The definitions that fit of those whose names, of these, have the letters of a text and no others.
-    fn hits_spelled(
-        &self,
-        sought: &Sought<'_>,
-        text: &str,
-        numbers: impl IntoIterator<Item = usize>,
-    ) -> Vec<Hit> {
+    /// The definitions that fit and whose names have the letters of a text and no others: what all names have is compared
+    /// much sooner than the names are.
+    fn hits_spelled(&self, sought: &Sought<'_>, text: &str) -> Vec<Hit> {
         let names = &self.snapshot.base.names;
         let has = text.split_whitespace().fold(0, |has, word| has | letters(word));
-        let is_spelled = |number: &usize| same_letters(names.letters(*number), has);
-        self.hits_among(sought, numbers.into_iter().filter(is_spelled))
+        let is_spelled = |other| same_letters(other, has);
+        let numbers = (0..names.len()).filter(|number| is_spelled(names.letters(*number)));
+        let mut hits = self.hits_among(sought, numbers);
+        hits.extend(self.hits_in_changes(sought, is_spelled));
+        hits
     }
 
     fn findings(&self, hits: Vec<Hit>) -> Result<Vec<CodeFinding>, IndexError> {
@@ -174,19 +151,23 @@ impl Search<'_> {
                 Ok(self.hits_among(sought, share))
             },
         )?;
-        hits.extend(self.hits_in_changes(sought));
+        hits.extend(self.hits_in_changes(sought, |_| true));
         Ok(hits)
     }
 
-    /// The definitions in files that changed that fit.
-    fn hits_in_changes(&self, sought: &Sought<'_>) -> Vec<Hit> {
+    /// The definitions in files that changed that fit, of those whose letters are wanted.
+    fn hits_in_changes(&self, sought: &Sought<'_>, is_wanted: impl Fn(u64) -> bool) -> Vec<Hit> {
         let (mut hits, mut buffer) = (Vec::new(), String::new());
         for (file, changed) in self.snapshot.changes() {
             if !sought.filter.is_wanted(&changed.entry.path) {
                 continue;
             }
             for (place, symbol) in (0..).zip(&changed.facts.symbols) {
-                let fit = sought.pattern.fit(&symbol.name, letters(&symbol.name), &mut buffer);
+                let has = letters(&symbol.name);
+                if !is_wanted(has) {
+                    continue;
+                }
+                let fit = sought.pattern.fit(&symbol.name, has, &mut buffer);
                 hits.extend(fit.and_then(|fit| sought.hit(Defined::of(file, place, symbol), fit)));
             }
         }

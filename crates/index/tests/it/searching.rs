@@ -189,6 +189,14 @@ async fn a_query_that_is_a_name_leads_to_what_it_names_and_others_to_the_line() 
     for text in ["poll_queue", "pollQueue", "pollqueue", "POLL_QUEUE", "poll queue"] {
         assert_eq!(first(text).await.as_deref(), Some("src/queue.rs:12-14 poll_queue"), "{text}");
     }
+    // Also what is only in memory yet, beside what is on disk.
+    house.write("src/later.rs", "pub fn pollqueue() {}\n");
+    index.changed(vec!["src/later.rs".to_owned()]).await.unwrap();
+    let both = found(&index, CodeQuery::new("pollQueue", QueryKind::Fused, 10)).await;
+    assert_eq!(
+        both.lines().take(2).collect::<Vec<_>>(),
+        ["src/later.rs:1-1 pollqueue", "src/queue.rs:12-14 poll_queue"]
+    );
     // One letter is no word, and still a name.
     assert_eq!(first("Q").await.as_deref(), Some("src/other.rs:5-5 q"));
     // A line in the middle of a piece, and what it is in.
