@@ -149,6 +149,15 @@ impl Names {
         self.letters[number]
     }
 
+    /// The names with these letters and no others, apart from `_`.
+    pub(crate) fn spelled(&self, has: u64) -> impl Iterator<Item = usize> {
+        self.letters
+            .iter()
+            .enumerate()
+            .filter(move |(_, of)| same_letters(**of, has))
+            .map(|(number, _)| number)
+    }
+
     /// Where a name is defined.
     pub(crate) fn defined(&self, number: usize) -> &[Defined] {
         let start = number.checked_sub(1).map_or(0, |before| self.defined_ends[before] as usize);

@@ -121,12 +121,9 @@ impl Search<'_> {
     /// The definitions that fit and whose names have the letters of a text and no others: what all names have is compared
     /// much sooner than the names are.
     fn hits_spelled(&self, sought: &Sought<'_>, text: &str) -> Vec<Hit> {
-        let names = &self.snapshot.base.names;
         let has = text.split_whitespace().fold(0, |has, word| has | letters(word));
-        let is_spelled = |other| same_letters(other, has);
-        let numbers = (0..names.len()).filter(|number| is_spelled(names.letters(*number)));
-        let mut hits = self.hits_among(sought, numbers);
-        hits.extend(self.hits_in_changes(sought, is_spelled));
+        let mut hits = self.hits_among(sought, self.snapshot.base.names.spelled(has));
+        hits.extend(self.hits_in_changes(sought, |other| same_letters(other, has)));
         hits
     }
 
